@@ -5,7 +5,6 @@ import java.util.stream.Stream;
 
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.internal.aop.AnnotatedBeanValidator;
-import io.github.lockspring.internal.aop.AnnotatedMethod;
 import io.github.lockspring.internal.aop.AnnotatedMethodPointcut;
 import io.github.lockspring.internal.aop.WrongAnnotationException;
 
@@ -68,14 +67,7 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 			order.validate(bean.instance(), bean.type());
 		}
 		// A template that cannot be created is reported now, not by the first call
-		if (beanFactory.getBeanProvider(LockTemplate.class).getIfAvailable() == null) {
-			AnnotatedMethod method = advisor.methods().in(bean.type()).get(0);
-			throw method.error("there is no LockTemplate to take the lock with",
-					"Add lock-spring-boot-starter, for Redis, or lock-spring-boot-starter-jdbc, for a database, "
-							+ "lock-spring-boot-starter-zookeeper or lock-spring-boot-starter-etcd, "
-							+ "or set distributed-lock.store=memory, "
-							+ "or switch all locks off with distributed-lock.enabled=false");
-		}
+		beanFactory.getBean(LockTemplate.class);
 		return true;
 	}
 

@@ -148,24 +148,12 @@ class LockAnnotationValidatorTests {
 	}
 
 	@Test
-	void refusesAnnotatedBeanWhereThereIsNoTemplate() {
-		assertThat(LockContexts.failure(withoutTemplate(Good.class))).hasMessageContainingAll(
-				Good.class.getName() + ".run(String)", "there is no LockTemplate",
-				"Add lock-spring-boot-starter, for Redis, or lock-spring-boot-starter-jdbc, for a database",
-				"distributed-lock.store=memory", "distributed-lock.enabled=false");
-	}
-
-	@Test
 	void needsNoTemplateWhereNothingIsAnnotated() {
-		LockContexts.start(withoutTemplate(Plain.class)).close();
-	}
-
-	private static Consumer<AnnotationConfigApplicationContext> withoutTemplate(Class<?> bean) {
-		return (context) -> {
-			context.register(bean);
+		LockContexts.start((context) -> {
+			context.register(Plain.class);
 			context.addBeanFactoryPostProcessor(
 					(beans) -> context.removeBeanDefinition(beans.getBeanNamesForType(LockTemplate.class)[0]));
-		};
+		}).close();
 	}
 
 	@Test
