@@ -113,13 +113,8 @@ public final class AnnotatedMethods<T> {
 		}
 		if (found == null) {
 			throw new IllegalStateException(
-					new AnnotatedMethod(this.model, type, method, method, MergedAnnotation.missing())
-						.mistake("", "",
-								"its interceptor was called, but the annotation is not found on the method, and it "
-										+ this.model.consequence(),
-								"Let the interceptor be applied by its own advisor, or " + this.model.alternative()
-										+ " inside the method")
-						.toString());
+					"There is no @%s on %s, whose interceptor was called. Let its own advisor apply the interceptor"
+						.formatted(this.model.type().getSimpleName(), method));
 		}
 		return found;
 	}
