@@ -1,7 +1,5 @@
 package io.github.lockspring.autoconfigure;
 
-import java.time.Duration;
-
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.FencingGuard;
 import io.github.lockspring.LockTemplate;
@@ -14,7 +12,6 @@ import io.github.lockspring.internal.engine.support.LockRecorder;
 import io.github.lockspring.internal.interceptor.LockAnnotationValidator;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
-import io.github.lockspring.internal.transaction.CommitGuard;
 import io.github.lockspring.internal.transaction.TransactionListenerRegistrar;
 import io.github.lockspring.internal.transaction.TransactionUnitOfWork;
 import io.github.lockspring.store.LockStore;
@@ -164,9 +161,6 @@ public final class LockAutoConfiguration {
 	@ConditionalOnLocksEnabled
 	static class Transactions {
 
-		/** Leaves the commit that time. The shortest lease is twice as long. */
-		private static final Duration MIN_REMAINING = Duration.ofMillis(50);
-
 		@Bean
 		@ConditionalOnMissingBean
 		UnitOfWork lockspringUnitOfWork() {
@@ -182,9 +176,7 @@ public final class LockAutoConfiguration {
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static TransactionListenerRegistrar lockspringTransactionListenerRegistrar(
 				ObjectProvider<DistributedLockProperties> properties, ObjectProvider<LockRecorder> recorders) {
-			return new TransactionListenerRegistrar(
-					() -> new CommitGuard.Settings(properties.getObject().transaction().verifyBeforeCommit(),
-							MIN_REMAINING),
+			return new TransactionListenerRegistrar(() -> properties.getObject().transaction().verifyBeforeCommit(),
 					(lock) -> recorders
 						.ifAvailable((recorder) -> recorder.refused(lock.name(), LockRecorder.Guard.COMMIT)));
 		}

@@ -18,7 +18,6 @@ import io.github.lockspring.fencing.JdbcFencingGuard;
 import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
-import io.github.lockspring.internal.transaction.CommitGuard;
 import io.github.lockspring.internal.transaction.TransactionListenerRegistrar;
 import io.github.lockspring.internal.transaction.Verification;
 import io.github.lockspring.jdbc.JdbcLockStore;
@@ -96,7 +95,9 @@ class PropertyWiringTests {
 		context("store", "memory", true, (context) -> context.getBeansOfType(MemoryLockStore.class).size() == 1);
 		context("order", "47", 47, (context) -> context.getBean(LockOperationSourceAdvisor.class).getOrder());
 		context("transaction.verify-before-commit", "remote", Verification.REMOTE,
-				(context) -> guard(context).verification());
+				(context) -> ((Supplier<?>) field(field(context.getBean(TransactionListenerRegistrar.class), "guard"),
+						"verification"))
+					.get());
 		context("fencing.table", "other_fence", "other_fence",
 				(context) -> field(field(context.getBean(JdbcFencingGuard.class), "table"), "name"));
 		context("fencing.initialize-schema", "never", DistributedLockProperties.InitializeSchema.NEVER,
@@ -180,11 +181,6 @@ class PropertyWiringTests {
 				.run((context) -> arrived[0] = setting.apply(context));
 			return arrived[0];
 		}));
-	}
-
-	private static CommitGuard.Settings guard(AssertableApplicationContext context) {
-		Object guard = field(context.getBean(TransactionListenerRegistrar.class), "guard");
-		return (CommitGuard.Settings) ((Supplier<?>) field(guard, "settings")).get();
 	}
 
 	private static Object field(Object owner, String name) {

@@ -24,22 +24,18 @@ import org.springframework.util.function.SingletonSupplier;
  * A lease that ends while the database commits is not detected. The minimum remaining
  * time is meant to cover the commit.
  *
- * @param settings supplies the settings, called at the first commit
+ * @param verification supplies how to verify, called at the first commit
  * @param refusals receives the lock of each commit that is refused
  * @since 0.1
  */
-public record CommitGuard(Supplier<Settings> settings,
+public record CommitGuard(Supplier<Verification> verification,
 		Consumer<KeyedLock> refusals) implements TransactionExecutionListener {
 
 	/**
-	 * What is verified before a commit.
-	 *
-	 * @param verification how to verify
-	 * @param minRemaining the time that must be left of each lease, zero or more; a lease
-	 * with less is renewed first if renewal is allowed
+	 * The time that must be left of each lease; one with less is renewed first if renewal
+	 * is allowed. The shortest lease is twice as long.
 	 */
-	public record Settings(Verification verification, Duration minRemaining) {
-	}
+	private static final Duration MIN_REMAINING = Duration.ofMillis(50);
 
 	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
 
@@ -47,7 +43,7 @@ public record CommitGuard(Supplier<Settings> settings,
 	 * Creates a guard.
 	 */
 	public CommitGuard {
-		settings = SingletonSupplier.of(settings);
+		verification = SingletonSupplier.of(verification);
 	}
 
 	/**
@@ -67,23 +63,23 @@ public record CommitGuard(Supplier<Settings> settings,
 	}
 
 	private void check(KeyedLock lock, TransactionExecution transaction) {
-		Settings settings = this.settings.get();
-		if (settings.verification() == Verification.OFF) {
+		Verification how = this.verification.get();
+		if (how == Verification.OFF) {
 			return;
 		}
 		lock.ensureHeld();
-		if (settings.verification() == Verification.REMOTE) {
+		if (how == Verification.REMOTE) {
 			lock.verify();
 		}
-		else if (isShort(lock, settings)) {
+		else if (isShort(lock)) {
 			lengthen(lock);
 		}
-		if (isShort(lock, settings)) {
+		if (isShort(lock)) {
 			lock.ensureHeld();
 			throw new LockLostException(lock.key(),
 					"Lock '" + lock.key() + "' has " + lock.remaining().toMillis()
 							+ " ms of its lease left before the commit of " + name(transaction) + ", less than "
-							+ settings.minRemaining().toMillis() + " ms: the transaction is rolled back."
+							+ MIN_REMAINING.toMillis() + " ms: the transaction is rolled back."
 							+ " Give the lock a longer ttl, or renewal");
 		}
 	}
@@ -99,8 +95,8 @@ public record CommitGuard(Supplier<Settings> settings,
 		}
 	}
 
-	private static boolean isShort(KeyedLock lock, Settings settings) {
-		return lock.remaining().compareTo(settings.minRemaining()) < 0;
+	private static boolean isShort(KeyedLock lock) {
+		return lock.remaining().compareTo(MIN_REMAINING) < 0;
 	}
 
 	private static String name(TransactionExecution transaction) {

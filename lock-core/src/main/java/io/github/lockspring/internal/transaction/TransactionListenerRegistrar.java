@@ -33,11 +33,11 @@ public final class TransactionListenerRegistrar
 
 	/**
 	 * Creates a registrar.
-	 * @param settings supplies the guard's settings, called at the first commit
+	 * @param verification supplies how the guard verifies, called at the first commit
 	 * @param refusals receives the lock of each commit that is refused
 	 */
-	public TransactionListenerRegistrar(Supplier<CommitGuard.Settings> settings, Consumer<KeyedLock> refusals) {
-		this.guard = new CommitGuard(settings, refusals);
+	public TransactionListenerRegistrar(Supplier<Verification> verification, Consumer<KeyedLock> refusals) {
+		this.guard = new CommitGuard(verification, refusals);
 	}
 
 	@Override

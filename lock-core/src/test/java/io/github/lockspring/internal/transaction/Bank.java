@@ -14,6 +14,7 @@ import io.github.lockspring.internal.engine.EngineSettings;
 import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.ScriptedStore;
 import io.github.lockspring.internal.engine.support.LockRecorder;
+import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import org.h2.jdbcx.JdbcConnectionPool;
@@ -51,16 +52,19 @@ final class Bank implements AutoCloseable {
 	}
 
 	Bank(UnitOfWork unitOfWork) {
+		this(unitOfWork, Time.SYSTEM);
+	}
+
+	Bank(UnitOfWork unitOfWork, Time time) {
 		this.engine = new LockEngine(this.store, EngineSettings.defaults(), this.events::add, unitOfWork,
-				LockRecorder.NONE, null);
+				LockRecorder.NONE, null, time);
 		this.locks = this.engine.template();
 		this.jdbc.execute("CREATE TABLE entries (id INT)");
 	}
 
 	/** Guards the commits of this bank. */
-	Bank guarded(Verification verification, Duration minRemaining) {
-		this.transactions.addListener(new CommitGuard(() -> new CommitGuard.Settings(verification, minRemaining),
-				(lock) -> this.refused.add(lock.key())));
+	Bank guarded(Verification verification) {
+		this.transactions.addListener(new CommitGuard(() -> verification, (lock) -> this.refused.add(lock.key())));
 		return this;
 	}
 

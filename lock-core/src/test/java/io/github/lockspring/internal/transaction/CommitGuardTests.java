@@ -2,6 +2,7 @@ package io.github.lockspring.internal.transaction;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 import io.github.lockspring.HeldLock;
@@ -11,10 +12,13 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.Requests;
+import io.github.lockspring.internal.engine.support.SystemTime;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.transaction.TransactionDefinition;
 
@@ -36,6 +40,8 @@ class CommitGuardTests {
 	};
 
 	private final Bank bank = new Bank();
+
+	private final AtomicLong clock = new AtomicLong();
 
 	@AfterEach
 	void close() {
@@ -111,7 +117,7 @@ class CommitGuardTests {
 
 	@Test
 	void f10RemoteVerificationAsksForEachLock() {
-		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
+		this.bank.guarded(Verification.REMOTE);
 		this.bank.locks.executeWithoutResult(LockRequest.of("a"), (outer) -> run(Requests.ofKeys("b", "c"), NOTHING));
 		assertThat(this.bank.store.renewed).flatExtracting((batch) -> batch)
 			.extracting(RenewRequest::key)
@@ -130,27 +136,44 @@ class CommitGuardTests {
 		assertThat(this.bank.written()).isZero();
 	}
 
-	@Test
-	void tooLittleTimeLeftIsALoss() {
-		this.bank.guarded(Verification.LOCAL, Duration.ofSeconds(10));
-		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(9)).renew(false);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(request, NOTHING))
-			.withMessageContainingAll("'a'", "10000 ms");
-		assertThat(this.bank.written()).isZero();
-		this.bank.locks.executeWithoutResult(request.ttl(Duration.ofSeconds(20)).renew(false),
-				(lock) -> writeInTransaction());
-		assertThat(this.bank.written()).isOne();
+	@ParameterizedTest
+	@CsvSource({ "49, false", "50, true" })
+	void tooLittleTimeLeftIsALoss(int millis, boolean enough) {
+		LockRequest request = LockRequest.of("a").renew(false);
+		try (Bank still = still()) {
+			still.store.onRenew = (renewal) -> {
+				throw new LockUnavailableException("no answer");
+			};
+			if (enough) {
+				run(still, request, (lock) -> leave(millis, lock));
+			}
+			else {
+				assertThatExceptionOfType(LockLostException.class)
+					.isThrownBy(() -> run(still, request, (lock) -> leave(millis, lock)))
+					.withMessageContainingAll("'a'", "49 ms", "50 ms");
+			}
+			assertThat(still.written()).isEqualTo(enough ? 1 : 0);
+		}
 	}
 
+	/** The watchdog sleeps by another clock, which does not move. */
 	@Test
 	void leaseThatMayBeRenewedIsRenewedBeforeItIsTooShort() {
-		// the watchdog would renew it nine seconds later
-		Duration minRemaining = Duration.ofSeconds(29);
-		this.bank.guarded(Verification.LOCAL, minRemaining);
-		LockRequest request = LockRequest.of("a").ttl(Duration.ofSeconds(30));
-		run(request, (lock) -> await().until(() -> lock.remaining().compareTo(minRemaining) < 0));
-		assertThat(this.bank.written()).isOne();
-		assertThat(this.bank.renewals()).isEqualTo(1);
+		try (Bank still = still()) {
+			run(still, LockRequest.of("a"), (lock) -> leave(49, lock));
+			assertThat(still.written()).isOne();
+			assertThat(still.renewals()).isEqualTo(1);
+		}
+	}
+
+	/** A guarded bank whose clock stands still. */
+	private Bank still() {
+		return new Bank(new TransactionUnitOfWork(), new SystemTime(this.clock::get)).guarded(Verification.LOCAL);
+	}
+
+	/** Moves that clock to this time before the end of a lease. */
+	private void leave(int millis, HeldLock lock) {
+		this.clock.addAndGet(lock.remaining().minusMillis(millis).toNanos());
 	}
 
 	@Test
@@ -170,7 +193,7 @@ class CommitGuardTests {
 	@Test
 	@Tag("guard-off")
 	void guardThatIsOffLetsEverythingPass() {
-		this.bank.guarded(Verification.OFF, Duration.ofDays(1));
+		this.bank.guarded(Verification.OFF);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> run(SHORT, this::awaitLoss));
 		assertThat(this.bank.written()).isOne();
 	}
@@ -185,7 +208,7 @@ class CommitGuardTests {
 
 	@Test
 	void f10RemoteVerificationRollsBackWhatTheStoreDoesNotKnow() {
-		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
+		this.bank.guarded(Verification.REMOTE);
 		run(LockRequest.of("a"), NOTHING);
 		assertThat(this.bank.renewals()).isEqualTo(1);
 		this.bank.loseLocks();
@@ -195,7 +218,7 @@ class CommitGuardTests {
 
 	@Test
 	void f22RemoteVerificationWithoutAReplyRollsBack() {
-		this.bank.guarded(Verification.REMOTE, Duration.ZERO);
+		this.bank.guarded(Verification.REMOTE);
 		this.bank.store.onRenew = (request) -> {
 			throw new LockUnavailableException("no answer");
 		};
@@ -205,16 +228,19 @@ class CommitGuardTests {
 	}
 
 	private void guarded() {
-		this.bank.guarded(Verification.LOCAL, Duration.ofMillis(10));
+		this.bank.guarded(Verification.LOCAL);
 	}
 
 	/** Writes in a transaction under the lock, and does something before the commit. */
 	private void run(LockRequest request, Consumer<KeyedLock> beforeCommit) {
-		this.bank.locks.executeWithoutResult(request,
-				(lock) -> this.bank.transaction().executeWithoutResult((status) -> {
-					this.bank.write();
-					beforeCommit.accept((KeyedLock) lock);
-				}));
+		run(this.bank, request, beforeCommit);
+	}
+
+	private static void run(Bank bank, LockRequest request, Consumer<KeyedLock> beforeCommit) {
+		bank.locks.executeWithoutResult(request, (lock) -> bank.transaction().executeWithoutResult((status) -> {
+			bank.write();
+			beforeCommit.accept((KeyedLock) lock);
+		}));
 	}
 
 	private void writeInTransaction() {

@@ -46,9 +46,8 @@ class JpaCommitGuardTests {
 		EntityManagerFactory entityManagers = this.factory.getObject();
 		assertThat(entityManagers).isNotNull();
 		JpaTransactionManager transactions = new JpaTransactionManager(entityManagers);
-		transactions.addListener(
-				new CommitGuard(() -> new CommitGuard.Settings(Verification.LOCAL, Duration.ofMillis(10)), (lock) -> {
-				}));
+		transactions.addListener(new CommitGuard(() -> Verification.LOCAL, (lock) -> {
+		}));
 		this.transaction = new TransactionTemplate(transactions);
 		this.entities = SharedEntityManagerCreator.createSharedEntityManager(entityManagers);
 	}

@@ -153,7 +153,7 @@ class ReleaseAfterCompletionTests {
 	@ParameterizedTest
 	@MethodSource
 	void leaseEndsInsideATransactionToo(LockRequest request) {
-		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
+		this.bank.guarded(Verification.LOCAL);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.bank.transaction().executeWithoutResult((status) -> {
 				this.bank.write();

@@ -1,6 +1,5 @@
 package io.github.lockspring.internal.transaction;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -248,7 +247,7 @@ class SeveralTransactionManagersTests {
 
 	@Test
 	void f03LossFoundAtTheOuterCommitRollsTheOuterTransactionBack() {
-		this.bank.guarded(Verification.LOCAL, Duration.ZERO);
+		this.bank.guarded(Verification.LOCAL);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> in(this.first, REQUIRED, () -> {
 			this.bank.write();
 			in(this.second, REQUIRED, this::lock);

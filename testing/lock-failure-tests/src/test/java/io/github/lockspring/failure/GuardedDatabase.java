@@ -1,6 +1,5 @@
 package io.github.lockspring.failure;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -38,9 +37,8 @@ public final class GuardedDatabase {
 
 	JdbcTransactionManager transactions(Verification verification) {
 		JdbcTransactionManager transactions = new JdbcTransactionManager(this.dataSource);
-		transactions.addListener(
-				new CommitGuard(() -> new CommitGuard.Settings(verification, Duration.ofMillis(50)), (refused) -> {
-				}));
+		transactions.addListener(new CommitGuard(() -> verification, (refused) -> {
+		}));
 		return transactions;
 	}
 
