@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.Fenced;
+import io.github.lockspring.LockTemplate;
 import io.github.lockspring.autoconfigure.OrderedApplication.Trace;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -71,6 +72,15 @@ class AdvisorOrderTests {
 			assertThat(context.getBean(Shop.class).price("42")).isEqualTo(7);
 			assertThat(context.getBean(Trace.class).steps()).containsExactly("miss", "lock 42", "work", "release 42",
 					"put", "hit");
+		});
+	}
+
+	/** The cache calls the method on a thread of its own. */
+	@Test
+	void lockIsKeptUntilAFutureThatACacheWaitsForIsDone() {
+		OrderedApplication.with(AsynchronousPrices.class).withUserConfiguration(Features.class).run((context) -> {
+			assertThat(context.getBean(AsynchronousPrices.class).price("42").get(10, TimeUnit.SECONDS)).isEqualTo(7);
+			assertThat(context.getBean(Trace.class).steps()).containsExactly("lock 42", "42 is busy", "release 42");
 		});
 	}
 
@@ -168,6 +178,29 @@ class AdvisorOrderTests {
 			if (this.failures.getAndDecrement() > 0) {
 				throw new IllegalStateException("again");
 			}
+		}
+
+	}
+
+	static class AsynchronousPrices {
+
+		private final Trace trace;
+
+		private final LockTemplate locks;
+
+		AsynchronousPrices(Trace trace, LockTemplate locks) {
+			this.trace = trace;
+			this.locks = locks;
+		}
+
+		@Async
+		@Cacheable(cacheNames = "prices", sync = true)
+		@DistributedLock(key = "#id")
+		public CompletableFuture<Integer> price(String id) {
+			return CompletableFuture.supplyAsync(() -> {
+				this.trace.noteWhetherBusy(this.locks, id);
+				return 7;
+			});
 		}
 
 	}

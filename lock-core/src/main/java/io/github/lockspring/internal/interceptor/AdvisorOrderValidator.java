@@ -29,7 +29,7 @@ final class AdvisorOrderValidator implements BeanPostProcessor {
 
 	AdvisorOrderValidator(LockOperationSourceAdvisor lock, List<AdvisorOrderRule> rules) {
 		this.lock = lock;
-		this.rules = Stream.concat(Stream.of(new AsyncOrderRule(), new CacheOrderRule()), rules.stream()).toList();
+		this.rules = Stream.concat(Stream.of(new AsyncOrderRule()), rules.stream()).toList();
 	}
 
 	@Override

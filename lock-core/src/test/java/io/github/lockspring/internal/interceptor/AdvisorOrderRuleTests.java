@@ -2,23 +2,15 @@ package io.github.lockspring.internal.interceptor;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.LockDefinitionException;
-import io.github.lockspring.OnBusy;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.ClassFilter;
@@ -32,12 +24,6 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.cache.CacheManager;
-import org.springframework.cache.annotation.CacheEvict;
-import org.springframework.cache.annotation.CachePut;
-import org.springframework.cache.annotation.Cacheable;
-import org.springframework.cache.annotation.EnableCaching;
-import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
@@ -51,8 +37,6 @@ import org.springframework.scheduling.config.TaskManagementConfigUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Named.named;
-import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * What is refused, warned about and left alone when other advice stands where it defeats
@@ -102,38 +86,10 @@ class AdvisorOrderRuleTests {
 		}
 	}
 
-	@ParameterizedTest
-	@MethodSource
-	void orderThatIsRightIsLeftAlone(List<Class<?>> beans, CapturedOutput output) {
-		LockContexts.start(beans.toArray(Class<?>[]::new)).close();
-		assertThat(output).doesNotContain("@DistributedLock on");
-	}
-
-	static Stream<Arguments> orderThatIsRightIsLeftAlone() {
-		return Stream.of(arguments(named("async and retry outside", List.of(AsyncLast.class, Asynchronous.class))),
-				arguments(named("cache outside of a future's lock",
-						List.of(AsyncLast.class, CachesFirst.class, CachedFuture.class, EvictingFuture.class))),
-				arguments(named("eviction inside", List.of(AsyncLast.class, Caches.class, EvictingFuture.class))),
-				arguments(named("cache inside", List.of(Caches.class, CachedResults.class))));
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { CachedFuture.class, SynchronizedCachedFuture.class })
-	void cacheInsideOfTheLockOfAFutureIsRefused(Class<?> type) {
-		assertThat(LockContexts.failure(AsyncLast.class, Caches.class, type)).hasMessageContainingAll(
-				type.getSimpleName() + ".run(String)", "@Cacheable is inside of its lock", "another bean's method");
-	}
-
 	@Test
-	void cacheOutsideOfTheLockThatKeepsBusyResultsIsWarnedAbout(CapturedOutput output) {
-		LockContexts.start(CachesFirst.class, CachedResults.class).close();
-		assertThat(output.getOut().lines().filter((line) -> line.contains("@DistributedLock on"))).hasSize(4)
-			.anyMatch((line) -> line
-				.contains("CachedResults.skipped(String): the cache is outside of the lock and keeps"))
-			.anyMatch((line) -> line
-				.contains("CachedResults.putOrSkipped(String): the cache is outside of the lock and keeps"))
-			.anyMatch((line) -> line.contains("CachedResults.putOrSkipped(String): @CachePut is outside of the lock"))
-			.anyMatch((line) -> line.contains("CachedResults.put(String): @CachePut is outside of the lock"));
+	void asyncAndRetryOutsideOfTheLockAreLeftAlone(CapturedOutput output) {
+		LockContexts.start(AsyncLast.class, Asynchronous.class).close();
+		assertThat(output).doesNotContain("@DistributedLock on");
 	}
 
 	@Test
@@ -275,26 +231,6 @@ class AdvisorOrderRuleTests {
 
 	}
 
-	@EnableCaching(proxyTargetClass = true)
-	static class Caches {
-
-		@Bean
-		static CacheManager cacheManager() {
-			return new ConcurrentMapCacheManager();
-		}
-
-	}
-
-	@EnableCaching(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
-	static class CachesFirst {
-
-		@Bean
-		static CacheManager cacheManager() {
-			return Caches.cacheManager();
-		}
-
-	}
-
 	static class LazyBean {
 
 		@Bean
@@ -311,78 +247,6 @@ class AdvisorOrderRuleTests {
 		@Retryable
 		@DistributedLock(key = "#id")
 		public void run(String id) {
-		}
-
-	}
-
-	static class CachedFuture {
-
-		@Async
-		@Cacheable("futures")
-		@DistributedLock(key = "#id")
-		public CompletableFuture<String> run(String id) {
-			return CompletableFuture.completedFuture(id);
-		}
-
-	}
-
-	static class SynchronizedCachedFuture {
-
-		@Async
-		@Cacheable(cacheNames = "futures", sync = true)
-		@DistributedLock(key = "#id")
-		public CompletableFuture<String> run(String id) {
-			return CompletableFuture.completedFuture(id);
-		}
-
-	}
-
-	static class EvictingFuture {
-
-		@Async
-		@CacheEvict("futures")
-		@DistributedLock(key = "#id")
-		public CompletableFuture<String> run(String id) {
-			return CompletableFuture.completedFuture(id);
-		}
-
-	}
-
-	static class CachedResults {
-
-		@Cacheable("answers")
-		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
-		public @Nullable String skipped(String id) {
-			return id;
-		}
-
-		@CachePut("answers")
-		@DistributedLock(key = "#id")
-		public String put(String id) {
-			return id;
-		}
-
-		@CachePut("answers")
-		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
-		public @Nullable String putOrSkipped(String id) {
-			return id;
-		}
-
-		@Cacheable(cacheNames = "answers", unless = "#result == null")
-		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
-		public @Nullable String skippedAndNotKept(String id) {
-			return id;
-		}
-
-		@Cacheable("answers")
-		@DistributedLock(key = "#id")
-		public String get(String id) {
-			return id;
-		}
-
-		@CacheEvict("answers")
-		@DistributedLock(key = "#id", onBusy = OnBusy.SKIP)
-		public void forget(String id) {
 		}
 
 	}
