@@ -27,6 +27,8 @@ public final class LockOptions {
 	 */
 	public static final Duration MAX_DURATION = Duration.ofDays(365);
 
+	private static final String NEGATIVE = "a duration cannot be negative";
+
 	private static final String TOO_SHORT_TO_RENEW = ", too short to be renewed in time";
 
 	private LockOptions() {
@@ -46,8 +48,9 @@ public final class LockOptions {
 		}
 		if (value.compareTo(min) < 0) {
 			String shortest = min.toMillis() + "ms";
-			throw new LockOptionException(option, value, value.isNegative() ? "a duration cannot be negative"
-					: "it is shorter than " + shortest + reason(min), "Give at least " + shortest);
+			throw new LockOptionException(option, value,
+					value.isNegative() ? NEGATIVE : "it is shorter than " + shortest + reason(min),
+					"Give at least " + shortest);
 		}
 		if (value.compareTo(MAX_DURATION) > 0) {
 			String longest = MAX_DURATION.toDays() + "d";
@@ -73,8 +76,9 @@ public final class LockOptions {
 	 */
 	public static void checkTogether(@Nullable Duration ttl, boolean renewed, @Nullable Duration maxHold) {
 		if (ttl != null && renewed && ttl.compareTo(MIN_RENEWED_TTL) < 0) {
-			throw new LockOptionException("ttl", ttl, "it is shorter than 300ms" + TOO_SHORT_TO_RENEW,
-					"Give at least 300ms, or add renew = false");
+			throw new LockOptionException("ttl", ttl,
+					ttl.isNegative() ? NEGATIVE : "it is shorter than 300ms" + TOO_SHORT_TO_RENEW,
+					"Give at least 300ms, or at least 100ms with renew = false");
 		}
 		if (maxHold == null) {
 			return;

@@ -53,9 +53,7 @@ record LockOperationParser(AnnotatedMethod method, Function<String, @Nullable St
 
 	/** One that is renewed has the larger bound, which is said at once. */
 	private static LockRequest ttl(LockRequest request, Duration ttl) {
-		if (!ttl.isNegative()) {
-			LockOptions.checkTogether(ttl, request.isRenewed(), null);
-		}
+		LockOptions.checkTogether(ttl, request.isRenewed(), null);
 		return request.ttl(ttl);
 	}
 

@@ -60,7 +60,7 @@ class LockParametersTests {
 	@Test
 	void optionsThatContradictEachOtherAreRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> of(REQUEST.ttl(Duration.ofMillis(200)), null))
-			.withMessageContaining("Give at least 300ms, or add renew(false)");
+			.withMessageContaining("Give at least 300ms, or at least 100ms with renew(false)");
 		assertThat(of(REQUEST.ttl(Duration.ofMillis(200)).renew(false), null).ttl()).hasMillis(200);
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> of(REQUEST.maxHold(Duration.ofHours(1)).renew(false), null))

@@ -36,11 +36,12 @@ class LockDurationTests {
 			"ttl | 30sec | not a duration | Did you mean \"30s\"?", "ttl | 2 Minutes | not a duration | \"2m\"?",
 			"ttl | 500millis | not a duration | \"500ms\"?", "ttl | 1hr | not a duration | \"1h\"?",
 			"ttl | 3months | not a duration | Write a number", "ttl | soon | not a duration | as in \"30s\"",
-			"ttl | 1ns | shorter than 300ms | at least 300ms, or add renew = false",
+			"ttl | 1ns | shorter than 300ms | at least 300ms, or at least 100ms with renew = false",
 			"ttl | 3 weeks | not a duration | (ms, s, m, h or d)", "ttl | 1.5s | not a duration | as in \"30s\"",
-			"ttl | -5s | cannot be negative | at least 100ms", "ttl | PT-30S | cannot be negative | at least 100ms",
+			"ttl | -5s | cannot be negative | at least 300ms, or at least 100ms with renew = false",
+			"ttl | PT-30S | cannot be negative | at least 300ms, or at least 100ms with renew = false",
 			"ttl | 0s | shorter than 300ms | at least 300ms", "ttl | 99ms | shorter than 300ms | at least 300ms",
-			"ttl | 299ms | shorter than 300ms, too short to be renewed in time | add renew = false",
+			"ttl | 299ms | shorter than 300ms, too short to be renewed in time | at least 300ms, or at least 100ms with renew = false",
 			"ttl | PT0.000000001S | shorter than 300ms | at least 300ms",
 			"ttl | 300000d | longer than 365d | at most 365d",
 			"ttl | 9223372036854775807d | longer than 365d | at most 365d",
@@ -50,7 +51,8 @@ class LockDurationTests {
 			"minHold | -1ms | cannot be negative | at least", "minHold | 1y | not a duration | (ms",
 			"maxHold | 0s | shorter than 300ms, too short to be renewed in time | at least 300ms",
 			"fixedTtl | 99ms | shorter than 100ms, too short to outlast a round trip | at least 100ms",
-			"fixedTtl | 0s | shorter than 100ms | at least 100ms" })
+			"fixedTtl | 0s | shorter than 100ms | at least 100ms",
+			"fixedTtl | -5s | cannot be negative | at least 100ms" })
 	void refusesDurationsThatCannotBeMeant(String attribute, String text, String problem, String remedy) {
 		WrongAnnotationException error = LockContexts
 			.failure(LockContexts.properties(Map.of(attribute, text), Service.class));
