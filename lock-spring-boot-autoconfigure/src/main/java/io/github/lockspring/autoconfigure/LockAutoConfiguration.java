@@ -80,7 +80,7 @@ public final class LockAutoConfiguration {
 				throw new MissingLockStore(beanFactory).explain(properties.store());
 			});
 			properties.checkTtl(store.traits().shortestTtl());
-			LockEngine engine = new LockEngine(store, settings(properties, environment), publisher::publishEvent,
+			LockEngine engine = new LockEngine(store, settings(properties, store, environment), publisher::publishEvent,
 					unitsOfWork.getIfAvailable(() -> UnitOfWork.NONE),
 					recorders.getIfAvailable(() -> LockRecorder.NONE), new InstanceDescription(environment));
 			lifecycle.manage(engine);
@@ -92,8 +92,10 @@ public final class LockAutoConfiguration {
 			return new LockEngineLifecycle(context);
 		}
 
-		private static EngineSettings settings(DistributedLockProperties properties, Environment environment) {
-			Store store = LockStoreModules.select(properties.store(), null).orElse(Store.REDIS);
+		private static EngineSettings settings(DistributedLockProperties properties, LockStore bean,
+				Environment environment) {
+			// one of the application's own is as patient as that of a database
+			Store store = LockStoreModules.of(bean).orElse(Store.JDBC);
 			return new EngineSettings(properties.ttl(), properties.waitTime(), properties.maxHold(),
 					LockTimeouts.command(properties, store, environment), LockTimeouts.shutdown(environment),
 					properties.asyncRelease());

@@ -5,8 +5,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.github.lockspring.autoconfigure.DistributedLockProperties.Store;
+import io.github.lockspring.store.LockStore;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -21,7 +23,11 @@ final class LockStoreModules {
 	 * Whether the module of a store is there.
 	 */
 	static boolean isPresent(Store store, @Nullable ClassLoader classLoader) {
-		String type = switch (store) {
+		return ClassUtils.isPresent(type(store), classLoader);
+	}
+
+	private static String type(Store store) {
+		return "io.github.lockspring." + switch (store) {
 			case REDIS -> "redis.RedisLockStore";
 			case REDLOCK -> "redis.redlock.RedlockLockStore";
 			case JDBC -> "jdbc.JdbcLockStore";
@@ -29,7 +35,15 @@ final class LockStoreModules {
 			case ETCD -> "etcd.EtcdLockStore";
 			case MEMORY -> "store.memory.MemoryLockStore";
 		};
-		return ClassUtils.isPresent("io.github.lockspring." + type, classLoader);
+	}
+
+	/**
+	 * Returns which store a bean is.
+	 * @return empty if it is none of ours
+	 */
+	static Optional<Store> of(LockStore bean) {
+		String type = AopUtils.getTargetClass(bean).getName();
+		return Stream.of(Store.values()).filter((store) -> type(store).equals(type)).findFirst();
 	}
 
 	/**

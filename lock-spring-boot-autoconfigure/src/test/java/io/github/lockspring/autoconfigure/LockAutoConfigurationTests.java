@@ -1,6 +1,9 @@
 package io.github.lockspring.autoconfigure;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 import io.github.lockspring.DistributedLock;
@@ -12,12 +15,16 @@ import io.github.lockspring.internal.engine.LockEngine;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.interceptor.LockInterceptor;
 import io.github.lockspring.internal.interceptor.LockOperationSourceAdvisor;
+import io.github.lockspring.redis.RedisLockStore;
+import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
+import io.github.lockspring.testsupport.store.ControlledStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -30,6 +37,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -65,6 +74,28 @@ class LockAutoConfigurationTests {
 	void orderIsThatOfThePropertiesUnlessSet() {
 		this.runner.run((context) -> assertThat(context.getBean(LockOperationSourceAdvisor.class).getOrder())
 			.isEqualTo(context.getBean(DistributedLockProperties.class).order()));
+	}
+
+	/** Whatever modules are on the class path, and whatever the property says. */
+	@Test
+	void commandTimeoutIsThatOfTheStoreThatIsUsed() {
+		assertThat(commandTimeout(new ControlledStore(new MemoryLockStore()))).hasSeconds(2);
+		assertThat(commandTimeout(RedisLockStore.builder(new JedisConnectionFactory()).build())).hasMillis(300);
+		ProxyFactory traced = new ProxyFactory(RedisLockStore.builder(new JedisConnectionFactory()).build());
+		assertThat(commandTimeout((LockStore) traced.getProxy())).hasMillis(300);
+	}
+
+	private static Duration commandTimeout(LockStore store) {
+		List<Duration> found = new ArrayList<>();
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+			.withPropertyValues("distributed-lock.store=redis", "spring.data.redis.timeout=300ms")
+			.withBean(LockStore.class, () -> store)
+			.run((context) -> {
+				Object registry = ReflectionTestUtils.invokeMethod(context.getBean(LockEngine.class), "registry");
+				EngineSettings settings = ReflectionTestUtils.invokeMethod(registry, "settings");
+				found.add(settings.commandTimeout());
+			});
+		return found.get(0);
 	}
 
 	@Test

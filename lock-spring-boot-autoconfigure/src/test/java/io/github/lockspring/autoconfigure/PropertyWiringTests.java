@@ -127,8 +127,9 @@ class PropertyWiringTests {
 
 	private static void engine(String name, String value, Object expected,
 			Function<EngineSettings, @Nullable Object> setting) {
-		bound(name, value, expected, (properties) -> setting.apply(ReflectionTestUtils
-			.invokeMethod(LockAutoConfiguration.Engine.class, "settings", properties, NOTHING_ELSE)));
+		bound(name, value, expected,
+				(properties) -> setting.apply(ReflectionTestUtils.invokeMethod(LockAutoConfiguration.Engine.class,
+						"settings", properties, new MemoryLockStore(), NOTHING_ELSE)));
 	}
 
 	private static RedisLockStore.Builder redis(DistributedLockProperties properties) {
