@@ -103,6 +103,11 @@ public final class EtcdLockStoreAutoConfiguration {
 			});
 		}
 		catch (SSLException ex) {
+			if (bundle == null) {
+				throw new LockConfigurationException(
+						"TLS with etcd is not possible: " + ex.getMessage() + ", with the trust store of the JVM.",
+						"Check javax.net.ssl.trustStore and the like, or set distributed-lock.etcd.ssl.bundle.", ex);
+			}
 			throw PropertyChecks.invalid("etcd.ssl.bundle", String.valueOf(ssl.bundle()),
 					"It cannot be used: " + ex.getMessage(), "Check the options of the bundle");
 		}

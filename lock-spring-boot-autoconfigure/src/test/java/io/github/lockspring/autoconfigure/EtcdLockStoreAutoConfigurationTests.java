@@ -1,6 +1,8 @@
 package io.github.lockspring.autoconfigure;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -147,6 +150,28 @@ class EtcdLockStoreAutoConfigurationTests {
 				.isThrownBy(() -> context.getBean(LockTemplate.class).acquire(REQUEST))
 				.withStackTraceContaining("PKIX path building failed"));
 		}
+	}
+
+	@Test
+	void bundleThatCannotBeUsedIsNamed() {
+		FailureAnalysis failure = StartupFailures
+			.of(on("https://localhost:1").withUserConfiguration(LockedService.class)
+				.withPropertyValues("distributed-lock.etcd.ssl.bundle=locks",
+						"spring.ssl.bundle.jks.locks.options.ciphers=none-of-these"));
+		assertThat(failure.getDescription()).contains("Invalid value 'locks'", "'distributed-lock.etcd.ssl.bundle'",
+				"It cannot be used: failed to set cipher suite: [none-of-these]", "Check the options of the bundle");
+	}
+
+	@Test
+	void certificatesOfTheJvmThatCannotBeReadAreNoBundle(@TempDir Path directory) throws IOException {
+		Path store = Files.writeString(directory.resolve("truststore"), "no certificates");
+		FailureAnalysis failure = StartupFailures
+			.of(on("https://localhost:1").withUserConfiguration(LockedService.class)
+				.withSystemProperties("javax.net.ssl.trustStore=" + store));
+		assertThat(failure.getDescription()).contains("TLS with etcd is not possible", "trust store of the JVM")
+			.doesNotContain("null");
+		assertThat(failure.getAction()).contains("javax.net.ssl.trustStore", "distributed-lock.etcd.ssl.bundle")
+			.endsWith(".");
 	}
 
 }
