@@ -3,8 +3,8 @@ package io.github.lockspring.autoconfigure;
 import java.time.Duration;
 
 import io.github.lockspring.internal.interceptor.AdvisorChain;
-import io.github.lockspring.internal.interceptor.AdvisorOrderRule;
 import io.github.lockspring.internal.interceptor.LockOperation;
+import io.github.lockspring.internal.interceptor.LockedMethodRule;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param longest the longest lease
  */
-record RedlockLeaseValidator(Duration longest) implements AdvisorOrderRule {
+record RedlockLeaseValidator(Duration longest) implements LockedMethodRule {
 
 	@Override
 	public void validate(AdvisorChain chain) {

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 import io.github.lockspring.internal.interceptor.AdvisorChain;
-import io.github.lockspring.internal.interceptor.AdvisorOrderRule;
 import io.github.lockspring.internal.interceptor.LockOperation;
+import io.github.lockspring.internal.interceptor.LockedMethodRule;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param traits what the store is like; null if there is none
  */
-record ShortestTtlValidator(Supplier<@Nullable StoreTraits> traits) implements AdvisorOrderRule {
+record ShortestTtlValidator(Supplier<@Nullable StoreTraits> traits) implements LockedMethodRule {
 
 	@Override
 	public void validate(AdvisorChain chain) {

@@ -4,7 +4,7 @@ import java.util.Set;
 
 import io.github.lockspring.DistributedLock;
 import io.github.lockspring.internal.interceptor.AdvisorChain;
-import io.github.lockspring.internal.interceptor.AdvisorOrderRule;
+import io.github.lockspring.internal.interceptor.LockedMethodRule;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,7 +18,7 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
  * Warns of a transaction that a method begins outside of its lock. The lock is kept until
  * the transaction is complete, so that only connections are wasted.
  */
-class TransactionAdvisorOrderRule implements AdvisorOrderRule {
+class TransactionAdvisorOrderRule implements LockedMethodRule {
 
 	private static final Logger logger = LoggerFactory.getLogger(TransactionAdvisorOrderRule.class);
 

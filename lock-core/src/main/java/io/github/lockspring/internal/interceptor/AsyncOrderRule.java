@@ -8,7 +8,7 @@ import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
  * work is handed to another thread. Outside of it, which is the default, the lock is
  * taken by that thread.
  */
-final class AsyncOrderRule implements AdvisorOrderRule {
+final class AsyncOrderRule implements LockedMethodRule {
 
 	static final String PROBLEM = "@Async is inside of its lock, which would be released"
 			+ " as soon as the work is handed to another thread";

@@ -28,17 +28,17 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 	@Override
 	protected void validate(ConfigurableListableBeanFactory beanFactory) {
 		LockOperationSourceAdvisor advisor = beanFactory.getBean(LockOperationSourceAdvisor.class);
-		AdvisorOrderValidator order = new AdvisorOrderValidator(advisor,
-				beanFactory.getBeanProvider(AdvisorOrderRule.class).orderedStream().toList());
+		LockedMethodValidator rules = new LockedMethodValidator(advisor,
+				beanFactory.getBeanProvider(LockedMethodRule.class).orderedStream().toList());
 		KeyWarnings keys = new KeyWarnings();
 		forEachBean(beanFactory, (bean) -> {
-			if (validate(bean, advisor, order, beanFactory)) {
+			if (validate(bean, advisor, rules, beanFactory)) {
 				advisor.operations(bean.type()).forEach(keys::add);
 			}
 		});
 		keys.warn();
 		// Added last, it sees what the others have made of a bean
-		beanFactory.addBeanPostProcessor(order);
+		beanFactory.addBeanPostProcessor(rules);
 	}
 
 	/**
@@ -56,7 +56,7 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 			.toList();
 	}
 
-	private static boolean validate(Bean bean, LockOperationSourceAdvisor advisor, AdvisorOrderValidator order,
+	private static boolean validate(Bean bean, LockOperationSourceAdvisor advisor, LockedMethodValidator rules,
 			ConfigurableListableBeanFactory beanFactory) {
 		AnnotatedMethodPointcut pointcut = advisor.getPointcut();
 		if (!bean.isAnnotated(pointcut)) {
@@ -64,7 +64,7 @@ public final class LockAnnotationValidator extends AnnotatedBeanValidator {
 		}
 		bean.checkAdvised(advisor, pointcut, true);
 		if (bean.instance() != null) {
-			order.validate(bean.instance(), bean.type());
+			rules.validate(bean.instance(), bean.type());
 		}
 		// A template that cannot be created is reported now, not by the first call
 		beanFactory.getBean(LockTemplate.class);

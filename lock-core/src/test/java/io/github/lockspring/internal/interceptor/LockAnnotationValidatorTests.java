@@ -122,7 +122,7 @@ class LockAnnotationValidatorTests {
 
 	private static Consumer<AnnotationConfigApplicationContext> observed(List<AdvisorChain> chains, Class<?>... beans) {
 		return (context) -> {
-			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
+			context.registerBean(LockedMethodRule.class, () -> chains::add);
 			context.register(beans);
 		};
 	}

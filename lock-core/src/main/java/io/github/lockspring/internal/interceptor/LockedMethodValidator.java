@@ -13,21 +13,21 @@ import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Applies all rules to the other advice of annotated methods: of the beans that exist
- * when the application has started, and of those that are created later.
+ * Applies all rules to annotated methods and their advice: of the beans that exist when
+ * the application has started, and of those that are created later.
  * <p>
  * Thread-safe; each class is validated once, unless two threads create its first bean at
  * the same time.
  */
-final class AdvisorOrderValidator implements BeanPostProcessor {
+final class LockedMethodValidator implements BeanPostProcessor {
 
 	private final Set<Class<?>> validated = ConcurrentHashMap.newKeySet();
 
 	private final LockOperationSourceAdvisor lock;
 
-	private final List<AdvisorOrderRule> rules;
+	private final List<LockedMethodRule> rules;
 
-	AdvisorOrderValidator(LockOperationSourceAdvisor lock, List<AdvisorOrderRule> rules) {
+	LockedMethodValidator(LockOperationSourceAdvisor lock, List<LockedMethodRule> rules) {
 		this.lock = lock;
 		this.rules = Stream.concat(Stream.of(new AsyncOrderRule()), rules.stream()).toList();
 	}
@@ -41,10 +41,10 @@ final class AdvisorOrderValidator implements BeanPostProcessor {
 	}
 
 	/**
-	 * Validates the advice of a bean.
+	 * Validates the annotated methods of a bean.
 	 * @param bean the bean
 	 * @param type its class, or one of two
-	 * @throws io.github.lockspring.LockDefinitionException if some of it defeats the lock
+	 * @throws io.github.lockspring.LockDefinitionException if something defeats a lock
 	 */
 	void validate(Object bean, Class<?> type) {
 		List<Advisor> advisors = ProxyChain.advisorsOf(bean);

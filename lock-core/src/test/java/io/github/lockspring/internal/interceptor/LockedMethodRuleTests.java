@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * the lock. Transactions have tests of their own, where they are wired.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class AdvisorOrderRuleTests {
+class LockedMethodRuleTests {
 
 	private static final int LOCK = LockOperationSourceAdvisor.DEFAULT_ORDER;
 
@@ -96,7 +96,7 @@ class AdvisorOrderRuleTests {
 	void ruleOfTheApplicationSeesTheAdviceOfEachMethodOnce() {
 		List<AdvisorChain> chains = new ArrayList<>();
 		LockContexts.start((context) -> {
-			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
+			context.registerBean(LockedMethodRule.class, () -> chains::add);
 			IntStream.of(LOCK - 2, LOCK - 1, LOCK + 1, LOCK + 2).forEach((order) -> advise(context, order, "run"));
 			advise(context, LOCK - 3, "other");
 			context.register(Introduction.class, TwoOfAKind.class);
@@ -112,7 +112,7 @@ class AdvisorOrderRuleTests {
 	@Test
 	void ruleOfTheApplicationCanRefuse() {
 		assertThat(LockContexts.failure((context) -> {
-			context.registerBean(AdvisorOrderRule.class, () -> (chain) -> {
+			context.registerBean(LockedMethodRule.class, () -> (chain) -> {
 				throw chain.error("something is inside", "Move it outside");
 			});
 			context.register(Asynchronous.class);
@@ -123,7 +123,7 @@ class AdvisorOrderRuleTests {
 	void adviceOfAProxyOfOnesOwnIsKnownByItsClassFilterToo() {
 		List<AdvisorChain> chains = new ArrayList<>();
 		LockContexts.start((context) -> {
-			context.registerBean(AdvisorOrderRule.class, () -> chains::add);
+			context.registerBean(LockedMethodRule.class, () -> chains::add);
 			context.register(ProxyingProcessor.class, Advised.class);
 		}).close();
 		assertThat(chains).singleElement().satisfies((chain) -> assertThat(orders(chain.outside())).containsExactly(2));
