@@ -12,7 +12,6 @@ import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.OnLost;
 import io.github.lockspring.internal.KeyedLock;
 import io.github.lockspring.internal.Requests;
-import io.github.lockspring.internal.engine.support.SystemTime;
 import io.github.lockspring.store.LockStore.RenewRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -168,7 +167,7 @@ class CommitGuardTests {
 
 	/** A guarded bank whose clock stands still. */
 	private Bank still() {
-		return new Bank(new TransactionUnitOfWork(), new SystemTime(this.clock::get)).guarded(Verification.LOCAL);
+		return new Bank(new TransactionUnitOfWork(), this.clock::get).guarded(Verification.LOCAL);
 	}
 
 	/** Moves that clock to this time before the end of a lease. */
