@@ -175,6 +175,17 @@ class MistakesTests {
 	}
 
 	@Test
+	void reportHasOfFencedOnlyTheMistakeThatStoppedTheStart() {
+		FailureAnalysis failure = StartupFailures
+			.of(Applications.inMemory().withUserConfiguration(ReturnsFuture.class, FencedPrivately.class));
+		assertThat(failure.getDescription()).contains("ReturnsFuture.ship()").doesNotContain("@Fenced");
+		failure = StartupFailures
+			.of(Applications.inMemory().withUserConfiguration(FencedPrivately.class, ReturnsFuture.class));
+		assertThat(failure.getDescription()).containsSubsequence("A @Fenced", "FencedPrivately.ship()",
+				"ReturnsFuture.ship()");
+	}
+
+	@Test
 	void everyMistakeOfThePageIsMade() {
 		assertThat(documented("## At startup").keySet()).containsExactlyElementsOf(whats(START));
 		assertThat(documented("## Warnings at startup").keySet()).containsExactlyElementsOf(whats(WARNINGS));
@@ -274,6 +285,14 @@ class MistakesTests {
 	static class PrivateMethod {
 
 		@DistributedLock(key = "'x'")
+		private void ship() {
+		}
+
+	}
+
+	static class FencedPrivately {
+
+		@Fenced
 		private void ship() {
 		}
 
