@@ -116,7 +116,8 @@ public interface EntryServer extends AutoCloseable {
 	CompletionStage<Boolean> keep(Entry.Own entry, long millis);
 
 	/**
-	 * Removes an entry of this process, and nothing else. If it fails, the entry must not
+	 * Removes an entry of this process, and what additions of its token without a result
+	 * have added, of which none is executed afterwards. If it fails, the entry must not
 	 * be used any more, and is removed again until there is a result.
 	 * @param entry the entry
 	 * @return whether this request has removed the entry; false if it was gone

@@ -67,9 +67,6 @@ final class Place {
 
 	private volatile Entry.@Nullable Own entry;
 
-	/** Whether an earlier addition of the token has no result, and may be executed. */
-	private boolean additionUnanswered;
-
 	/** Whether the entry that is being removed has owned the lock. */
 	private boolean wasOwned;
 
@@ -160,7 +157,6 @@ final class Place {
 	}
 
 	void adding() {
-		this.additionUnanswered |= this.state == State.UNKNOWN;
 		this.state = State.UNKNOWN;
 	}
 
@@ -211,26 +207,17 @@ final class Place {
 		endAt(until);
 	}
 
-	/** The entry has gone by itself; an earlier addition may bring another one. */
-	void gone() {
-		boolean unanswered = this.additionUnanswered;
-		free();
-		this.additionUnanswered = unanswered;
-		this.state = unanswered ? State.UNKNOWN : State.FREE;
-	}
-
 	/** There is no entry any more. */
 	void free() {
 		this.state = State.FREE;
 		this.entry = null;
-		this.additionUnanswered = false;
 		this.wasOwned = false;
 		this.predecessor = null;
 		doubt();
 		setTimer(null);
 	}
 
-	/** The token is given up; its entry, if there is one, will be removed. */
+	/** The token or its entry is given up; the entry, if it is there, will be removed. */
 	void giveUp() {
 		this.wasOwned |= this.state == State.OWNED;
 		this.state = (this.entry == null) ? State.SETTLING : State.REMOVING;

@@ -82,8 +82,8 @@ final class QueueEnds {
 	private CompletionStage<ReleaseResult> keep(Place place, Entry.Own entry, ReleaseRequest request) {
 		return this.server.keep(entry, QueueSteps.millis(request.keep())).thenCompose((there) -> {
 			if (!there) {
-				leave(place);
-				return Stages.done(lost(entry));
+				place.giveUp();
+				return finish(place).thenApply((gone) -> lost(entry));
 			}
 			place.kept(this.clock.getAsLong() + request.keep().toNanos());
 			scheduleEnd(place);

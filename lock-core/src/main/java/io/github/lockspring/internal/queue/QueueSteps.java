@@ -114,7 +114,7 @@ final class QueueSteps {
 			return enter(place, request, start);
 		}
 		if (entry.isOver()) {
-			place.gone();
+			place.giveUp();
 			return attempt(place, request, deadline);
 		}
 		return place.is(State.OWNED) ? owns(place, request, entry, start) : again(place, request, entry, start);
@@ -185,8 +185,7 @@ final class QueueSteps {
 	private CompletionStage<AcquireResult> position(Place place, AcquireRequest request, Entry.Own entry,
 			Optional<Position> position, long start) {
 		if (position.isEmpty()) {
-			place.gone();
-			return Stages.failed("The entry of lock '" + place.key() + "' was removed by somebody else");
+			return ended(place, "was removed by somebody else");
 		}
 		Entry before = position.get().before();
 		if (before == null) {
@@ -226,11 +225,17 @@ final class QueueSteps {
 				return Stages.failed("It is unknown whether the entry of lock '" + place.key() + "' is still valid");
 			}
 			if (results.get(0) == RenewResult.NOT_OWNER) {
-				place.gone();
-				return Stages.failed("The entry of lock '" + place.key() + "' has ended");
+				return ended(place, "has ended");
 			}
 			return acquired(place, request, entry, start);
 		});
+	}
+
+	/** What is left of an entry is removed before the next attempt adds another one. */
+	private CompletionStage<AcquireResult> ended(Place place, String why) {
+		place.giveUp();
+		return this.ends.finish(place)
+			.thenCompose((there) -> Stages.failed("The entry of lock '" + place.key() + "' " + why));
 	}
 
 	private CompletionStage<AcquireResult> acquired(Place place, AcquireRequest request, Entry.Own entry, long start) {
@@ -280,9 +285,9 @@ final class QueueSteps {
 		return this.server.position(entry).thenCompose((position) -> {
 			if (position.isEmpty()) {
 				// the next attempt adds another one
-				place.gone();
+				place.giveUp();
 				deliver(place, (to) -> to.wanted(place.key(), place.token()));
-				return Stages.done(false);
+				return this.ends.finish(place);
 			}
 			Entry before = position.get().before();
 			if (before == null) {

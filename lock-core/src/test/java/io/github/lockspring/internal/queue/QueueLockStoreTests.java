@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -225,10 +226,36 @@ class QueueLockStoreTests {
 		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
 		this.server.take(this.server.entries.get(1));
 		this.offset.addAndGet(TimeUnit.SECONDS.toNanos(5));
-		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
 		this.server.sent.clear();
-		release(this.waiter);
-		assertThat(this.server.sent).contains("settle");
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
+		assertThat(this.server.sent).as("a removal settles, too").containsExactly("position", "remove");
+	}
+
+	@Test
+	void additionWithoutAResultIsSettledAlsoIfTheEntryToKeepWasTakenAway() {
+		this.server.failing.put("add", 1);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.holder));
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
+		this.server.take(this.server.entries.get(0));
+		this.server.sent.clear();
+		ReleaseRequest keeping = new ReleaseRequest("key", this.holder, 0, Duration.ofMillis(300));
+		ReleaseResult result = Stages.join(this.store.release(keeping, TIMEOUT), TIMEOUT);
+		assertThat(result).isInstanceOf(ReleaseResult.NotOwner.class);
+		assertThat(this.server.sent).containsExactly("keep", "remove");
+	}
+
+	/** Something of it may be there, such as on a lease that is taken for gone. */
+	@Test
+	void whatIsLeftOfAnEntryThatIsOverIsRemovedBeforeTheNextOneIsAdded() {
+		waitBehindTheHolder();
+		this.server.entries.get(1).over.set(true);
+		this.server.failing.put("remove", 1);
+		this.server.sent.clear();
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
+		assertThat(this.server.sent).containsExactly("remove");
+		assertThat(acquire(this.waiter)).isInstanceOf(Busy.class);
+		assertThat(this.server.sent).startsWith("remove", "remove", "add for good", "add");
+		assertThat(tokens()).containsExactly(this.holder.toString(), this.waiter.toString());
 	}
 
 	@Test
@@ -398,7 +425,7 @@ class QueueLockStoreTests {
 			}
 			MemoryEntry entry = entry(token).filter((found) -> repeated)
 				.orElseGet(() -> new MemoryEntry(token.toString(), this.order.incrementAndGet(), ttlMillis,
-						new CopyOnWriteArrayList<>(), new AtomicLong(TTL.toNanos())));
+						new CopyOnWriteArrayList<>(), new AtomicLong(TTL.toNanos()), new AtomicBoolean()));
 			if (!this.entries.contains(entry)) {
 				this.entries.add(entry);
 			}
@@ -508,9 +535,10 @@ class QueueLockStoreTests {
 	 * An entry that lasts until it is removed.
 	 *
 	 * @param proven for how long it is proven from now on
+	 * @param over whether it is taken for gone
 	 */
-	private record MemoryEntry(String token, long order, long millis, List<Runnable> gone,
-			AtomicLong proven) implements Entry.Own {
+	private record MemoryEntry(String token, long order, long millis, List<Runnable> gone, AtomicLong proven,
+			AtomicBoolean over) implements Entry.Own {
 
 		Entry.Content content() {
 			return new Entry.Content(this.order, this.millis, false, Duration.ZERO);
@@ -528,7 +556,7 @@ class QueueLockStoreTests {
 
 		@Override
 		public boolean isOver() {
-			return false;
+			return this.over.get();
 		}
 
 	}

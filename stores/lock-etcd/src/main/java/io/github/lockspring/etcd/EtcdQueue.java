@@ -115,9 +115,10 @@ final class EtcdQueue {
 
 	/**
 	 * The addition was refused. If the name is free, the guard was put since: add with
-	 * its new revision. If the entry is of this token and on this lease, it is that of an
-	 * earlier addition: adopt it. If the lock is kept, fail. Otherwise remove the entry,
-	 * and add then.
+	 * its new revision. If the entry is of this token and on a present lease, it is that
+	 * of an earlier addition: adopt it, whichever lease this one names. If the lock is
+	 * kept, fail. Otherwise remove the entry, and add then. So what is removed here is
+	 * never adopted, even if the removal is carried out late.
 	 */
 	private CompletionStage<Added> refused(Addition addition, EtcdLease lease, TxnResponse response, int left) {
 		KeyValue taken = EtcdKeys.found(response.getGetResponses().get(0));
@@ -127,9 +128,9 @@ final class EtcdQueue {
 			}
 			return add(addition, left - 1);
 		}
-		boolean own = EtcdEntry.of(taken).token().equals(addition.token());
-		if (own && taken.getLease() == lease.id() && !lease.isLost()) {
-			EtcdEntry.Mine found = this.keys.mine(taken, lease);
+		Optional<EtcdLease> present = this.leases.find(taken.getLease());
+		if (EtcdEntry.of(taken).token().equals(addition.token()) && present.isPresent()) {
+			EtcdEntry.Mine found = this.keys.mine(taken, present.get());
 			return position(found).whenComplete((position, ex) -> {
 				if (ex != null) {
 					// the next attempt finds it again
@@ -230,13 +231,17 @@ final class EtcdQueue {
 					if (response == null) {
 						return loseIfGone(unsettled, ex) ? remove(mine) : CompletableFuture.failedFuture(ex);
 					}
-					settled(unsettled, additions, response);
-					KeyValue other = response.isSucceeded() ? null : EtcdKeys.found(response.getGetResponses().get(0));
-					if (unsettled.isPresent() && other != null && isOf(other, mine.token())) {
-						return change(other.getKey(), other.getCreateRevision(), EtcdKeys.delete(other.getKey()))
-							.thenApply((removed) -> ended(mine, false));
-					}
-					return Stages.done(ended(mine, response.isSucceeded()));
+					boolean removed = response.isSucceeded();
+					KeyValue other = removed ? null : EtcdKeys.found(response.getGetResponses().get(0));
+					CompletionStage<Boolean> late = (unsettled.isPresent() && other != null
+							&& isOf(other, mine.token()))
+									? change(other.getKey(), other.getCreateRevision(), EtcdKeys.delete(other.getKey()))
+									: Stages.done(false);
+					return late.thenCompose((done) -> {
+						settled(unsettled, additions, response);
+						return this.leases.findUnsettled(additions).isPresent()
+								? remove(mine).thenApply((again) -> removed) : Stages.done(ended(mine, removed));
+					});
 				});
 	}
 

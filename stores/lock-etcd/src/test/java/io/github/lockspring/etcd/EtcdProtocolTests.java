@@ -124,6 +124,20 @@ class EtcdProtocolTests {
 		await().during(Duration.ofMillis(500)).until(() -> entries().isEmpty());
 	}
 
+	/** The attempts of a token may differ in their ttl. */
+	@Test
+	@Tag("late-requests-etcd")
+	void e3AdditionsOnSeveralLeasesAreNotCarriedOutAfterTheRemoval() throws Exception {
+		for (long millis : List.of(5000L, 10_000L)) {
+			this.faults.holdRequest(Faults.ADDITION);
+			fails(this.server.add(this.key, FIRST, millis, true));
+		}
+		Added again = get(this.server.add(this.key, FIRST, 5000, true));
+		assertThat(get(this.server.remove(again.entry()))).isTrue();
+		this.faults.release();
+		await().during(Duration.ofMillis(500)).until(() -> entries().isEmpty());
+	}
+
 	@Test
 	@Tag("lost-reply")
 	void e4SettlingFindsWhatWasAddedBefore() throws Exception {
@@ -144,6 +158,23 @@ class EtcdProtocolTests {
 		this.other.getKVClient().delete(((EtcdEntry.Mine) again.entry()).name()).get();
 		this.faults.release();
 		await().atMost(PATIENT).until(() -> entries().size() == 1);
+		assertThat(get(this.server.remove(again.entry()))).isFalse();
+		assertThat(entries()).isEmpty();
+	}
+
+	/** Whose first removal had no answer. */
+	@Test
+	@Tag("late-requests-etcd")
+	void e4RemovalIsRepeatedUntilWhatALateAdditionHasAddedIsGoneToo() throws Exception {
+		this.faults.holdRequest(Faults.ADDITION);
+		fails(this.server.add(this.key, FIRST, 5000, false));
+		Added again = get(this.server.add(this.key, FIRST, 5000, true));
+		// by hand
+		this.other.getKVClient().delete(((EtcdEntry.Mine) again.entry()).name()).get();
+		this.faults.release();
+		await().atMost(PATIENT).until(() -> entries().size() == 1);
+		this.faults.holdRequest(Faults.REMOVAL.and(Faults.about(entries().get(0).getCreateRevision())));
+		fails(this.server.remove(again.entry()));
 		assertThat(get(this.server.remove(again.entry()))).isFalse();
 		assertThat(entries()).isEmpty();
 	}
@@ -265,6 +296,23 @@ class EtcdProtocolTests {
 		Added again = get(this.server.add(this.key, FIRST, 5000, true));
 		assertThat(again.entry().order()).isGreaterThan(old.getCreateRevision());
 		assertThat(lease(again.entry())).isNotEqualTo(old.getLease());
+	}
+
+	/**
+	 * The attempts of a token may differ in their ttl: the first one's answer was lost,
+	 * the second one names another lease, and the third one that of the first.
+	 */
+	@Test
+	@Tag("late-requests-etcd")
+	void e11EntryIsNotAdoptedAfterItsRemovalWasSent() throws Exception {
+		this.faults.holdAnswer(Faults.ADDITION);
+		fails(this.server.add(this.key, FIRST, 10_000, false));
+		this.faults.holdRequest(Faults.REMOVAL);
+		CompletionStage<Added> shorter = this.server.add(this.key, FIRST, 5000, true);
+		await().atMost(PATIENT).until(() -> shorter.toCompletableFuture().isDone());
+		Added longer = get(this.server.add(this.key, FIRST, 10_000, true));
+		this.faults.release();
+		await().during(Duration.ofMillis(500)).until(() -> isThere(longer.entry()));
 	}
 
 	@Test

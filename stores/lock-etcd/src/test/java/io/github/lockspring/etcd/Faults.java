@@ -38,6 +38,12 @@ final class Faults implements ClientInterceptor {
 	static final Predicate<Object> REMOVAL = (request) -> request instanceof TxnRequest transaction
 			&& transaction.getSuccessCount() > 0 && transaction.getSuccess(0).hasRequestDeleteRange();
 
+	/** Whether a request compares the revision of the creation of its entry. */
+	static Predicate<Object> about(long revision) {
+		return (request) -> request instanceof TxnRequest transaction
+				&& transaction.getCompare(0).getCreateRevision() == revision;
+	}
+
 	/** Whether a request moves an entry to a longer lease. */
 	static final Predicate<Object> RAISE = (request) -> request instanceof TxnRequest transaction
 			&& transaction.getCompareCount() == 2 && transaction.getCompare(0).getCreateRevision() > 0;

@@ -32,6 +32,9 @@ enum Event {
 
 	// requests of a token
 
+	OTHER_LENGTH("its next attempt names the other lease", null, (world, place) -> place.mayNameOther(),
+			(world, place) -> place.nameOther()),
+
 	REQUEST_SENT("sends", null, (world, place) -> place.maySend(), (world, place) -> place.send()),
 
 	REQUEST_EXECUTED("is carried out", null, call(Stage.SENT),
@@ -64,6 +67,10 @@ enum Event {
 			(world, index) -> world.instance(index).mayGrant(LeaseKind.FIRST),
 			(world, index) -> world.instance(index).grant(LeaseKind.FIRST)),
 
+	OTHER_LEASE_ASKED("asks for another lease", null, Scope.INSTANCE,
+			(world, index) -> world.instance(index).mayGrant(LeaseKind.OTHER),
+			(world, index) -> world.instance(index).grant(LeaseKind.OTHER)),
+
 	LONGER_LEASE_ASKED("asks for a longer lease", null, Scope.INSTANCE,
 			(world, index) -> world.instance(index).mayGrant(LeaseKind.RAISED),
 			(world, index) -> world.instance(index).grant(LeaseKind.RAISED)),
@@ -71,6 +78,10 @@ enum Event {
 	KEEP_ALIVE_SENT("keeps its lease alive", null,
 			(world, place) -> place.instance().mayKeepAlive(LeaseKind.FIRST, place),
 			(world, place) -> place.instance().keepAlive(LeaseKind.FIRST, place)),
+
+	OTHER_KEEP_ALIVE_SENT("keeps its other lease alive", null,
+			(world, place) -> place.instance().mayKeepAlive(LeaseKind.OTHER, place),
+			(world, place) -> place.instance().keepAlive(LeaseKind.OTHER, place)),
 
 	LONGER_KEEP_ALIVE_SENT("keeps its longer lease alive", null,
 			(world, place) -> place.instance().mayKeepAlive(LeaseKind.RAISED, place),

@@ -34,9 +34,9 @@ final class FairRuns extends EndingRuns<Event, World> {
 			return new Step<>(Event.LATE_REQUEST_EXECUTED, 0);
 		}
 		for (Event event : List.of(Event.REQUEST_EXECUTED, Event.ANSWER_RECEIVED, Event.RENEWAL_EXECUTED,
-				Event.RENEWAL_RECEIVED, Event.WATCH_FIRES, Event.LEASE_ASKED, Event.LONGER_LEASE_ASKED,
-				Event.KEEP_ALIVE_SENT, Event.LONGER_KEEP_ALIVE_SENT, Event.REQUEST_SENT, Event.HOLD_EXPIRES,
-				Event.HOLD_ENDS)) {
+				Event.RENEWAL_RECEIVED, Event.WATCH_FIRES, Event.LEASE_ASKED, Event.OTHER_LEASE_ASKED,
+				Event.LONGER_LEASE_ASKED, Event.KEEP_ALIVE_SENT, Event.OTHER_KEEP_ALIVE_SENT,
+				Event.LONGER_KEEP_ALIVE_SENT, Event.REQUEST_SENT, Event.HOLD_EXPIRES, Event.HOLD_ENDS)) {
 			for (int i = 0; i < event.scope().size(world()); i++) {
 				if (event.isPossible(world(), i)) {
 					return new Step<>(event, i);

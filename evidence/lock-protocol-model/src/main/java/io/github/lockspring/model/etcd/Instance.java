@@ -1,8 +1,10 @@
 package io.github.lockspring.model.etcd;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.lockspring.model.Cells;
 import io.github.lockspring.model.etcd.Answer.Outcome;
@@ -20,7 +22,7 @@ final class Instance {
 
 	private final int number;
 
-	private final OwnLease[] leases = { OwnLease.NONE, OwnLease.NONE };
+	private final OwnLease[] leases = { OwnLease.NONE, OwnLease.NONE, OwnLease.NONE };
 
 	/** One for each lock. */
 	private final List<Place> places;
@@ -76,8 +78,7 @@ final class Instance {
 	}
 
 	void forgetLeases() {
-		this.leases[0] = OwnLease.NONE;
-		this.leases[1] = OwnLease.NONE;
+		Arrays.fill(this.leases, OwnLease.NONE);
 		this.renewal = Call.NONE;
 	}
 
@@ -249,8 +250,7 @@ final class Instance {
 		int known = this.scenario.has(Rule.PAST_BEFORE_SENDING) ? received.past() : this.past;
 		if (answer.past() != known && known == this.past) {
 			this.past = answer.past();
-			lose(LeaseKind.FIRST);
-			lose(LeaseKind.RAISED);
+			Stream.of(LeaseKind.ALL).forEach(this::lose);
 		}
 	}
 
@@ -281,9 +281,10 @@ final class Instance {
 
 	@Override
 	public String toString() {
-		return this.places.stream().map(Place::toString).collect(Collectors.joining(", "))
-				+ ((lease(LeaseKind.FIRST).id() != 0) ? " " + lease(LeaseKind.FIRST) : "")
-				+ ((lease(LeaseKind.RAISED).id() != 0) ? " " + lease(LeaseKind.RAISED) : "");
+		return this.places.stream().map(Place::toString).collect(Collectors.joining(", ")) + Stream.of(this.leases)
+			.filter((lease) -> lease.id() != 0)
+			.map((lease) -> " " + lease)
+			.collect(Collectors.joining());
 	}
 
 }

@@ -7,6 +7,8 @@ enum LeaseKind {
 
 	/** The one on which entries are added. */
 	FIRST,
+	/** Another one on which entries are added: attempts of a token may differ. */
+	OTHER,
 	/** The longer one to which holds are raised. */
 	RAISED;
 

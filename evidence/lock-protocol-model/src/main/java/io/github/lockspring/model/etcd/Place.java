@@ -1,7 +1,10 @@
 package io.github.lockspring.model.etcd;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.github.lockspring.model.Cells;
 import io.github.lockspring.model.Violation;
@@ -9,6 +12,7 @@ import io.github.lockspring.model.etcd.Answer.Outcome;
 import io.github.lockspring.model.etcd.Call.Stage;
 import io.github.lockspring.model.etcd.Request.Type;
 import io.github.lockspring.model.etcd.Scenario.Option;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an instance knows of its place in the queue of one lock, and the token that it
@@ -60,6 +64,9 @@ final class Place {
 	/** The entry that is present or being removed; 0: none is known. */
 	private int revision;
 
+	/** Which lease its next addition names, or its entry was added on. */
+	private LeaseKind kind = LeaseKind.FIRST;
+
 	/** The lease that the request named which added the entry. */
 	private int lease;
 
@@ -72,8 +79,8 @@ final class Place {
 	/** How long the hold lasts by its own time. */
 	private int holdLeft;
 
-	/** Whether an addition may be carried out later. */
-	private boolean additionUnanswered;
+	/** On which leases an addition may be carried out later. */
+	private final boolean[] unanswered = new boolean[LeaseKind.ALL.length];
 
 	/** Whether a removal has no answer. */
 	private boolean removalUnanswered;
@@ -111,11 +118,14 @@ final class Place {
 		this.phase = cells.pass(this.phase, PHASES);
 		this.token = cells.pass(this.token);
 		this.revision = cells.pass(this.revision);
+		this.kind = cells.pass(this.kind, LeaseKind.ALL);
 		this.lease = cells.pass(this.lease);
 		this.raisedTo = cells.pass(this.raisedTo);
 		this.raised = cells.pass(this.raised);
 		this.holdLeft = cells.pass(this.holdLeft);
-		this.additionUnanswered = cells.pass(this.additionUnanswered);
+		for (int i = 0; i < this.unanswered.length; i++) {
+			this.unanswered[i] = cells.pass(this.unanswered[i]);
+		}
 		this.removalUnanswered = cells.pass(this.removalUnanswered);
 		this.before = this.before.pass(cells);
 		this.watching = cells.pass(this.watching);
@@ -182,8 +192,8 @@ final class Place {
 		return this.call.is(Stage.NONE);
 	}
 
-	private OwnLease lease(LeaseKind kind) {
-		return this.instance.lease(kind);
+	private OwnLease lease(LeaseKind which) {
+		return this.instance.lease(which);
 	}
 
 	// what it believes
@@ -203,7 +213,7 @@ final class Place {
 		}
 		int left = this.holdLeft;
 		if (!this.raised) {
-			left = Math.min(left, this.instance.provenLeft(LeaseKind.FIRST, this.lease));
+			left = Math.min(left, this.instance.provenLeft(this.kind, this.lease));
 		}
 		if (isOnRaised()) {
 			left = Math.min(left, this.instance.provenLeft(LeaseKind.RAISED, this.raisedTo));
@@ -283,10 +293,28 @@ final class Place {
 		this.call = Call.NONE;
 		this.phase = Phase.DEAD;
 		forgetEntry();
-		this.additionUnanswered = false;
+		Arrays.fill(this.unanswered, false);
 	}
 
 	// requests of the token
+
+	/** The attempts of a token may differ in their ttl. */
+	boolean mayNameOther() {
+		return this.scenario.has(Option.TWO_LENGTHS) && this.phase == Phase.ADDING && isIdle();
+	}
+
+	void nameOther() {
+		this.kind = other();
+	}
+
+	private LeaseKind other() {
+		return (this.kind == LeaseKind.FIRST) ? LeaseKind.OTHER : LeaseKind.FIRST;
+	}
+
+	/** Returns a lease on which an addition may be carried out later. */
+	private @Nullable LeaseKind unsettled() {
+		return Stream.of(LeaseKind.ALL).filter((each) -> this.unanswered[each.ordinal()]).findFirst().orElse(null);
+	}
 
 	/** Whether there is something to ask for now. */
 	boolean maySend() {
@@ -294,9 +322,8 @@ final class Place {
 			return false;
 		}
 		return switch (this.phase) {
-			case ADDING -> lease(LeaseKind.FIRST).provenLeft() > 0 && !this.triesLater;
-			case SETTLING -> lease(LeaseKind.FIRST).id() != 0;
-			case CLEARING, REMOVING, KEEPING -> true;
+			case ADDING -> lease(this.kind).provenLeft() > 0 && !this.triesLater;
+			case CLEARING, REMOVING, KEEPING, SETTLING -> true;
 			case WAITING -> this.placeDue || !this.watching;
 			case HELD -> mayRaise();
 			case FREE, HANGING, DEAD -> false;
@@ -309,28 +336,32 @@ final class Place {
 
 	/** Returns what is to be asked for next. */
 	Request next() {
-		OwnLease first = lease(LeaseKind.FIRST);
 		return switch (this.phase) {
-			case ADDING -> request(Type.ADD, 0, first, false);
-			case SETTLING -> request(Type.SETTLE, 0, first, true);
+			case ADDING -> request(Type.ADD, 0, this.kind, false);
+			case SETTLING -> request(Type.SETTLE, 0, Objects.requireNonNull(unsettled()), true);
 			case CLEARING, REMOVING -> removal();
-			case KEEPING -> request(Type.KEEP, this.revision, OwnLease.NONE, false);
-			case WAITING -> this.placeDue ? request(Type.PLACE, this.revision, OwnLease.NONE, false) : watch();
+			case KEEPING -> request(Type.KEEP, this.revision);
+			case WAITING -> this.placeDue ? request(Type.PLACE, this.revision) : watch();
 			case HELD -> new Request(Type.RAISE, this.instance.number(), this.lock, this.token, this.revision,
 					lease(LeaseKind.RAISED).id(), LeaseKind.RAISED, Guard.NONE, false, 0);
 			case FREE, HANGING, DEAD -> throw new IllegalStateException();
 		};
 	}
 
-	private Request request(Type type, int about, OwnLease named, boolean settles) {
-		return new Request(type, this.instance.number(), this.lock, this.token, about, named.id(), LeaseKind.FIRST,
-				named.guard(), settles, 0);
+	private Request request(Type type, int about) {
+		return new Request(type, this.instance.number(), this.lock, this.token, about, 0, LeaseKind.FIRST, Guard.NONE,
+				false, 0);
+	}
+
+	private Request request(Type type, int about, LeaseKind named, boolean settles) {
+		return new Request(type, this.instance.number(), this.lock, this.token, about, lease(named).id(), named,
+				lease(named).guard(), settles, 0);
 	}
 
 	private Request removal() {
-		boolean settles = this.additionUnanswered && this.scenario.has(Rule.GUARD_BEFORE_FORGETTING)
-				&& lease(LeaseKind.FIRST).id() != 0;
-		return request(Type.REMOVE, this.revision, settles ? lease(LeaseKind.FIRST) : OwnLease.NONE, settles);
+		LeaseKind unsettled = this.scenario.has(Rule.GUARD_BEFORE_FORGETTING) ? unsettled() : null;
+		return (unsettled != null) ? request(Type.REMOVE, this.revision, unsettled, true)
+				: request(Type.REMOVE, this.revision);
 	}
 
 	private Request watch() {
@@ -369,8 +400,8 @@ final class Place {
 		Request request = this.call.request();
 		this.call = Call.NONE;
 		switch (request.type()) {
-			case ADD -> this.additionUnanswered |= isOnPresentLease(request);
-			case REMOVE -> this.removalUnanswered = true;
+			case ADD -> additionUnanswered(request);
+			case REMOVE -> removalUnanswered();
 			case PLACE -> this.placeDue = true;
 			case WATCH -> this.watching = false;
 			default -> {
@@ -381,13 +412,21 @@ final class Place {
 	/** The client library repeats an addition by itself. */
 	void additionRepeated() {
 		if (this.scenario.has(Rule.REPEATED_IS_UNANSWERED)) {
-			this.additionUnanswered |= isOnPresentLease(this.call.request());
+			additionUnanswered(this.call.request());
 		}
 	}
 
 	/** What is added on another lease ends with it, since nobody renews it. */
-	private boolean isOnPresentLease(Request addition) {
-		return addition.lease() == lease(LeaseKind.FIRST).id();
+	private void additionUnanswered(Request addition) {
+		this.unanswered[addition.kind().ordinal()] |= addition.lease() == lease(addition.kind()).id();
+	}
+
+	/** Only an entry that was its own is not used again. */
+	private void removalUnanswered() {
+		this.removalUnanswered = true;
+		if (this.phase == Phase.CLEARING) {
+			addAgain();
+		}
 	}
 
 	void receive() {
@@ -408,13 +447,12 @@ final class Place {
 	}
 
 	private void addAnswered(Call received, Answer answer) {
-		OwnLease present = lease(LeaseKind.FIRST);
 		Request request = received.request();
 		switch (answer.outcome()) {
 			case DONE -> added(received, answer);
 			case GUARD_DIFFERS -> {
-				if (request.lease() == present.id()) {
-					guardDiffers(answer.guard());
+				if (request.lease() == lease(request.kind()).id()) {
+					guardDiffers(request.kind(), answer.guard());
 				}
 			}
 			case NO_LEASE -> this.instance.loseLease(request);
@@ -424,7 +462,7 @@ final class Place {
 	}
 
 	private void added(Call received, Answer answer) {
-		int present = lease(LeaseKind.FIRST).id();
+		int present = lease(received.request().kind()).id();
 		this.revision = answer.name().revision();
 		this.lease = this.scenario.has(Rule.LEASE_OF_THE_REQUEST) ? received.request().lease() : present;
 		if (this.lease != present) {
@@ -437,12 +475,12 @@ final class Place {
 		place(answer, received.age());
 	}
 
-	private void guardDiffers(Guard guard) {
+	private void guardDiffers(LeaseKind named, Guard guard) {
 		if (this.scenario.has(Rule.MOVED_GUARD_IS_NO_LOSS)) {
-			this.instance.guardRead(LeaseKind.FIRST, guard);
+			this.instance.guardRead(named, guard);
 		}
 		else {
-			this.instance.lose(LeaseKind.FIRST);
+			this.instance.lose(named);
 		}
 	}
 
@@ -451,7 +489,9 @@ final class Place {
 			this.triesLater = true;
 			return;
 		}
-		int present = lease(LeaseKind.FIRST).id();
+		boolean onOther = name.lease() == lease(other()).id() && this.scenario.has(Rule.ADOPTED_WHICHEVER_IS_NAMED);
+		this.kind = onOther ? other() : this.kind;
+		int present = lease(this.kind).id();
 		this.revision = name.revision();
 		this.lease = present;
 		boolean usable = present != 0 && name.token() == this.token
@@ -551,7 +591,8 @@ final class Place {
 	private void guardWasPut(Request request, Answer answer) {
 		if (request.settles() && request.lease() == lease(request.kind()).id()) {
 			boolean own = this.scenario.has(Rule.GUARD_SETTLES_ITS_TOKEN);
-			(own ? List.of(this) : this.instance.places()).forEach((place) -> place.additionUnanswered = false);
+			(own ? List.of(this) : this.instance.places())
+				.forEach((place) -> place.unanswered[request.kind().ordinal()] = false);
 			this.instance.guardPut(request.kind(), answer.guard());
 		}
 	}
@@ -591,13 +632,14 @@ final class Place {
 
 	/** The token is done, once no addition can bring it back. */
 	private void forget() {
-		if (this.additionUnanswered && this.scenario.has(Rule.GUARD_BEFORE_FORGETTING)) {
+		if (unsettled() != null && this.scenario.has(Rule.GUARD_BEFORE_FORGETTING)) {
 			this.phase = Phase.SETTLING;
 			return;
 		}
 		Violation.check(!this.stolen || this.told || this.removalUnanswered, "the loss of the lock is not told");
 		forgetEntry();
-		this.additionUnanswered = false;
+		this.kind = LeaseKind.FIRST;
+		Arrays.fill(this.unanswered, false);
 		this.phase = Phase.FREE;
 	}
 
@@ -630,9 +672,9 @@ final class Place {
 	// leases of its instance
 
 	/** Whether a lease is needed here. */
-	boolean needs(LeaseKind kind) {
-		return (kind == LeaseKind.FIRST) ? this.phase == Phase.ADDING || this.phase == Phase.WAITING
-				: this.phase == Phase.HELD && this.scenario.has(Option.RAISES);
+	boolean needs(LeaseKind which) {
+		return (which == LeaseKind.RAISED) ? this.phase == Phase.HELD && this.scenario.has(Option.RAISES)
+				: which == this.kind && (this.phase == Phase.ADDING || this.phase == Phase.WAITING);
 	}
 
 	/** Returns the entry that a renewal is to read; 0: none. */
@@ -666,12 +708,10 @@ final class Place {
 	}
 
 	/** A lease of its instance is gone, or believed to be; so is what is on it. */
-	void leaseLost(LeaseKind kind) {
-		boolean concerned = (kind == LeaseKind.FIRST) ? !this.raised : isOnRaised();
-		if (kind == LeaseKind.FIRST) {
-			this.additionUnanswered = false;
-		}
-		if (this.phase == Phase.SETTLING && kind == LeaseKind.FIRST) {
+	void leaseLost(LeaseKind which) {
+		boolean concerned = (which == LeaseKind.RAISED) ? isOnRaised() : which == this.kind && !this.raised;
+		this.unanswered[which.ordinal()] = false;
+		if (this.phase == Phase.SETTLING && which != LeaseKind.RAISED) {
 			forget();
 		}
 		else if (isOwner() && concerned) {

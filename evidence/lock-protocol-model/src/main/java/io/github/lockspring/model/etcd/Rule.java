@@ -33,6 +33,11 @@ enum Rule {
 	/** Without it an entry of this token is adopted from any lease (E11). */
 	ADOPTED_WITH_PRESENT_LEASE,
 	/**
+	 * Without it an entry is removed if an attempt names another lease, and is adopted
+	 * later by one that names its lease (E11).
+	 */
+	ADOPTED_WHICHEVER_IS_NAMED,
+	/**
 	 * Without it a renewal's result is applied to whatever entry is the present one
 	 * (E12).
 	 */

@@ -33,6 +33,8 @@ record Scenario(int locks, int instances, int tokens, int ttl, Map<Fault, Intege
 		 * Entries are added on a lease of one tick, and raised to one of the full length.
 		 */
 		RAISES,
+		/** Each attempt of a token may name either of two leases. */
+		TWO_LENGTHS,
 		/** A hold may end with an entry that is kept for a tick ({@code minHold}). */
 		KEEPS,
 		/** That a lease which lives is taken for lost is no violation. */
@@ -101,9 +103,11 @@ record Scenario(int locks, int instances, int tokens, int ttl, Map<Fault, Intege
 		return (instance > 0 && lock > 0 && has(Option.ONE_RIVALRY)) ? 0 : this.tokens;
 	}
 
-	/** Length of a lease: that of entries at first, or that to which holds are raised. */
+	/**
+	 * Length of a lease: those of entries at first, or that to which holds are raised.
+	 */
 	int ttl(LeaseKind kind) {
-		return (kind == LeaseKind.FIRST && has(Option.RAISES)) ? 1 : this.ttl;
+		return (kind != LeaseKind.RAISED && has(Option.RAISES)) ? 1 : this.ttl;
 	}
 
 }

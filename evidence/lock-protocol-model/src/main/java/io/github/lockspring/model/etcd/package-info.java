@@ -15,11 +15,13 @@
  * one.
  * <li><b>Who repeats a removal.</b> It is repeated until it is answered, also after its
  * lease is taken for lost. The next token of the instance adds after that.
- * <li><b>An entry of another lease or token (E11)</b> is removed first, and its removal
- * is answered before the same token adds again. This is no return of an entry that is
- * being removed, since the next addition makes another one.
- * <li><b>Unanswered additions belong to a lease.</b> They are forgotten with it: nobody
- * renews it, so what they add ends by itself.
+ * <li><b>An entry of the same token (E11)</b> is adopted if it is on any of the leases
+ * that are present: attempts of a token differ in their ttl, so one may name the other
+ * lease, remove the entry without an answer, and a later one find it on the right lease.
+ * An entry of another token, or on a lease that is lost, is removed first. It is not
+ * adopted later, so the next addition need not wait until its removal is answered.
+ * <li><b>Unanswered additions belong to a lease</b>, and a removal settles those on each.
+ * They are forgotten with it: nobody renews it, so what they add ends by itself.
  * <li><b>Grants.</b> The first entry whose leases are not proven is not owned yet: the
  * place is asked for again, which counts from that request.
  * <li><b>Keep against a late raise.</b> A raise is refused by an entry that was modified
@@ -46,13 +48,13 @@
  * <li>A late keep-alive, a late read and a late {@code begin} need no rule beside these.
  * </ul>
  * Not in the model: the revocation at the stop, more than two locks, renewals that read
- * several entries at once, leases of further lengths, a revision that is given again
- * after a restore while a request that names it is on its way, local hand-offs, how often
- * the engine asks, the values of entries, when leases are kept alive, and least versions
- * of servers. At most two late requests are on their way at once. An answer that comes
- * later than it was carried out is always possible. {@code begin} is one step, though it
- * is a grant and a put. Requests in which no time counts are sent at once: that they may
- * be late is the same. Fair runs keep leases alive for ever, as other locks do.
+ * several entries at once, leases of more lengths, a revision that is given again after a
+ * restore while a request that names it is on its way, local hand-offs, how often the
+ * engine asks, the values of entries, when leases are kept alive, and least versions of
+ * servers. At most two late requests are on their way at once. An answer that comes later
+ * than it was carried out is always possible. {@code begin} is one step, though it is a
+ * grant and a put. Requests in which no time counts are sent at once: that they may be
+ * late is the same. Fair runs keep leases alive for ever, as other locks do.
  */
 @NullMarked
 package io.github.lockspring.model.etcd;

@@ -47,6 +47,10 @@ class EntriesModelTests {
 		scenarios.put("a loss, two tokens each", twice.with(Fault.LOSS, 1));
 		scenarios.put("two losses", two.with(Fault.LOSS, 2));
 		scenarios.put("a loss, leases are renewed", renewed.with(Fault.LOSS, 1));
+		scenarios.put("two losses, attempts differ",
+				two.with(Fault.LOSS, 2).with(Option.TWO_LENGTHS).with(Option.GIVING_UP));
+		scenarios.put("a loss, attempts differ, leases are renewed",
+				renewed.with(Fault.LOSS, 1).with(Option.TWO_LENGTHS));
 		scenarios.put("additions are repeated", two.with(Fault.REPETITION, 1).with(Option.GIVING_UP));
 		scenarios.put("another leader", renewed.with(Fault.LEADER, 1));
 		scenarios.put("another leader, a loss", renewed.with(Fault.LEADER, 1).with(Fault.LOSS, 1));
