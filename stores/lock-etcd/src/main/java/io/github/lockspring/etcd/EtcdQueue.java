@@ -90,7 +90,10 @@ final class EtcdQueue {
 						EtcdKeys.last(queue, 2), EtcdKeys.first(queue)),
 				List.of(EtcdKeys.get(name), EtcdKeys.get(lease.guard()))), (response, ex) -> {
 					if (response == null && !EtcdErrors.isNoLease(ex)) {
-						lease.use(addition.unanswered());
+						if (!Stages.unavailable(ex).isPermanent()) {
+							// otherwise it was refused, and nobody settles it
+							lease.use(addition.unanswered());
+						}
 						return CompletableFuture.failedFuture(ex);
 					}
 					if (response == null) {

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.api.LeaseKeepAliveResponse;
@@ -196,6 +197,20 @@ class EtcdProtocolTests {
 		Added again = get(this.server.add(this.key, FIRST, 5000, true));
 		assertThat(again.entry().order()).isEqualTo(before.getCreateRevision());
 		assertThat(again.position().before()).isNull();
+	}
+
+	/** It is not carried out later, and nobody settles it. */
+	@Test
+	void additionThatIsRefusedForGoodDoesNotKeepItsLeaseInUse() throws Exception {
+		EtcdLease lease = ((EtcdEntry.Mine) add(OTHER).entry()).leases().iterator().next();
+		this.faults.refuse(Faults.ADDITION);
+		assertThat(this.server.add(this.key, FIRST, 5000, false)).failsWithin(PATIENT)
+			.withThrowableOfType(ExecutionException.class)
+			.havingCause()
+			.isInstanceOfSatisfying(LockUnavailableException.class, (ex) -> assertThat(ex.isPermanent()).isTrue());
+		ByteSequence name = new EtcdKeys("lock:", 0).name(this.key, FIRST);
+		assertThat(lease.isUsedBy(new EtcdLease.Unanswered(name, FIRST.toString()))).isFalse();
+		assertThat(entries()).hasSize(1);
 	}
 
 	/** The tokens of an instance have one name in a queue. */

@@ -80,6 +80,11 @@ final class Faults implements ClientInterceptor {
 		this.faults.add(new Fault(which, Kind.BROKEN_AFTER));
 	}
 
+	/** The next such request is refused for good. */
+	void refuse(Predicate<Object> which) {
+		this.faults.add(new Fault(which, Kind.REFUSED));
+	}
+
 	/** Changes answers from now on; null ends it. */
 	void changeAnswers(@Nullable UnaryOperator<Object> change) {
 		this.answers = change;
@@ -117,7 +122,7 @@ final class Faults implements ClientInterceptor {
 
 	private enum Kind {
 
-		REQUEST_HELD, ANSWER_HELD, BROKEN_AFTER
+		REQUEST_HELD, ANSWER_HELD, BROKEN_AFTER, REFUSED
 
 	}
 
@@ -151,6 +156,10 @@ final class Faults implements ClientInterceptor {
 				this.waiting.add(() -> super.sendMessage(message));
 				return;
 			}
+			if (fault == Kind.REFUSED) {
+				super.cancel("refused", null);
+				return;
+			}
 			super.sendMessage(message);
 		}
 
@@ -160,7 +169,9 @@ final class Faults implements ClientInterceptor {
 				this.waiting.add(super::halfClose);
 				return;
 			}
-			super.halfClose();
+			if (this.kind != Kind.REFUSED) {
+				super.halfClose();
+			}
 		}
 
 		private void sendHeld() {
@@ -195,6 +206,9 @@ final class Faults implements ClientInterceptor {
 		public void onClose(Status status, Metadata trailers) {
 			if (this.call.kind == Kind.ANSWER_HELD) {
 				Faults.this.held.add(() -> super.onClose(status, trailers));
+			}
+			else if (this.call.kind == Kind.REFUSED) {
+				super.onClose(Status.PERMISSION_DENIED.withDescription("etcdserver: permission denied"), trailers);
 			}
 			else if (this.call.kind == Kind.BROKEN_AFTER) {
 				super.onClose(Status.UNAVAILABLE.withDescription("io exception"), trailers);
