@@ -50,15 +50,15 @@ final class NodeCreation {
 	}
 
 	/**
-	 * A node that was created, with the nodes of its queue.
+	 * A node that was created.
 	 *
 	 * @param path its path
 	 * @param czxid the number of the transaction that created it
-	 * @param queue the nodes of the queue, in order
+	 * @param queue the nodes of its queue, in order; fails if the node cannot be used
 	 * @param withContainer whether the container was created with it, to be deleted with
 	 * it
 	 */
-	record Created(String path, long czxid, List<Node> queue, boolean withContainer) {
+	record Created(String path, long czxid, CompletionStage<List<Node>> queue, boolean withContainer) {
 	}
 
 	CompletionStage<Created> create(Session session, String key, String token, byte[] data) {
@@ -113,24 +113,20 @@ final class NodeCreation {
 			CompletableFuture<Session.Created> created = this.session.create(prefix(), this.data,
 					NodeCreation.this.acl);
 			// executed after the creation
-			CompletionStage<List<String>> children = this.session.children(container());
+			CompletionStage<List<Node>> queue = this.session.children(container())
+				.thenApply((names) -> LockPaths.sorted(container(), names));
 			return created.<CompletionStage<Created>>handle((node, ex) -> {
 				if (ex instanceof KeeperException.NoNodeException) {
 					return (this.refused == Code.OK) ? create(true, tries - 1) : failed(this.refused, container());
 				}
-				if (ex != null) {
-					return CompletableFuture.failedFuture(ex);
-				}
-				return children.thenCompose((names) -> inOrder(node, LockPaths.sorted(container(), names)));
+				return (ex != null) ? CompletableFuture.failedFuture(ex)
+						: CompletableFuture.completedFuture(new Created(node.path(), node.czxid(),
+								LockPaths.isTooLate(node.path()) ? tooLate() : queue, false));
 			}).thenCompose(Function.identity());
 		}
 
-		private CompletionStage<Created> inOrder(Session.Created node, List<Node> queue) {
-			if (LockPaths.isTooLate(node.path())) {
-				this.session.delete(node.path());
-				return CompletableFuture.failedFuture(new LockUnavailableException(LockPaths.tooLate(this.key)));
-			}
-			return CompletableFuture.completedFuture(new Created(node.path(), node.czxid(), queue, false));
+		private CompletionStage<List<Node>> tooLate() {
+			return CompletableFuture.failedFuture(new LockUnavailableException(LockPaths.tooLate(this.key)));
 		}
 
 		private CompletionStage<Created> createWithContainer(int tries) {
@@ -159,7 +155,7 @@ final class NodeCreation {
 		/** Both have the number of the transaction, which only the container shows. */
 		private Created created(OpResult.CreateResult container, OpResult.CreateResult node) {
 			return new Created(node.getPath(), container.getStat().getCzxid(),
-					List.of(new Node(node.getPath(), this.token)), this.isNew);
+					CompletableFuture.completedFuture(List.of(new Node(node.getPath(), this.token))), this.isNew);
 		}
 
 		private CompletionStage<Boolean> createRoots() {

@@ -45,6 +45,11 @@ final class ZooKeeperErrors {
 				: new LockUnavailableException("ZooKeeper cannot be used: " + cause, cause);
 	}
 
+	/** Returns whether it is unknown if a request was executed. */
+	static boolean isConnectionLoss(Throwable ex) {
+		return cause(ex) instanceof KeeperException.ConnectionLossException;
+	}
+
 	/** Returns whether a request has failed because its session has ended. */
 	static boolean isExpired(Throwable ex) {
 		return cause(ex) instanceof KeeperException.SessionExpiredException;

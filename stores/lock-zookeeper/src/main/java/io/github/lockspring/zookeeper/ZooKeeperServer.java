@@ -112,17 +112,21 @@ final class ZooKeeperServer implements EntryServer {
 			OwnNode node = new OwnNode(created.path(), token, order(created.czxid()), ttlMillis, present,
 					created.withContainer());
 			present.add(node);
-			return added(node, this.positions.read(node, created.queue()));
+			return added(node, created.queue().thenCompose((queue) -> this.positions.read(node, queue)));
 		});
 	}
 
-	private static CompletionStage<Added> added(OwnNode node, CompletionStage<Optional<Position>> position) {
-		return position.whenComplete((read, ex) -> {
-			if (ex != null) {
-				// the next attempt looks for it, and adopts it as another one
-				node.end();
-			}
-		}).thenApply((read) -> new Added(node, read.orElse(null)));
+	/**
+	 * Without a connection, the next attempt looks for the node, and adopts it as another
+	 * one. A node whose position cannot be read for another reason is removed.
+	 */
+	private CompletionStage<Added> added(OwnNode node, CompletionStage<Optional<Position>> position) {
+		return position.thenApply((read) -> new Added(node, read.orElse(null))).exceptionallyCompose((ex) -> {
+			node.end();
+			CompletionStage<Boolean> removed = ZooKeeperErrors.isConnectionLoss(ex)
+					? CompletableFuture.completedFuture(false) : remove(node);
+			return removed.thenCompose((done) -> CompletableFuture.failedFuture(ex));
+		});
 	}
 
 	private long order(long czxid) {

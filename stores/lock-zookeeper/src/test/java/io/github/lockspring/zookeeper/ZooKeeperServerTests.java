@@ -16,11 +16,15 @@ import io.github.lockspring.store.OwnerToken;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.DataWatches;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.Perms;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -91,6 +95,24 @@ class ZooKeeperServerTests {
 		this.client.delete().forPath(other);
 		assertThat(get(this.server.position(waiter.entry())).orElseThrow().before()).isNull();
 		get(this.server.remove(waiter.entry()));
+	}
+
+	/** The failure is permanent, so nobody would settle the addition. */
+	@Test
+	void nodeWhoseQueueMayNotBeReadIsRemoved() throws Exception {
+		get(this.server.connected());
+		String lock = new LockPaths("/lock").lock(this.key);
+		this.client.create()
+			.creatingParentContainersIfNeeded()
+			.withMode(CreateMode.CONTAINER)
+			.withACL(List.of(new ACL(Perms.CREATE | Perms.DELETE | Perms.ADMIN, Ids.ANYONE_ID_UNSAFE)), false)
+			.forPath(lock);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> add(1))
+			.havingCause()
+			.isInstanceOfSatisfying(LockUnavailableException.class, (ex) -> assertThat(ex.isPermanent()).isTrue());
+		this.client.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(lock);
+		assertThat(this.client.getChildren().forPath(lock)).isEmpty();
+		assertThat(this.client.checkExists().forPath(lock).getCversion()).as("added, and removed").isEqualTo(2);
 	}
 
 	/** Many short waits behind a long hold would gather them. */
