@@ -144,7 +144,8 @@ public interface LockStore extends AutoCloseable {
 	 * @param token the owner token of the requested ownership
 	 * @param ttl length of the lease
 	 * @param queue whether the token joins the store's queue, or stays in it, if the lock
-	 * is busy. If false, a request for a busy lock leaves nothing behind in the store
+	 * is busy. If false, a request for a busy lock adds nothing to the store; whether the
+	 * token stays in the queue if an earlier request has added it is up to the store
 	 * @since 0.1
 	 */
 	record AcquireRequest(String key, OwnerToken token, Duration ttl, boolean queue) {

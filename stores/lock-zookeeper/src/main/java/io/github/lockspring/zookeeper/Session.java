@@ -37,7 +37,7 @@ final class Session {
 	private static final Set<Code> IN_SESSION = EnumSet.of(Code.OK, Code.NONODE, Code.NODEEXISTS, Code.NOTEMPTY,
 			Code.NOAUTH);
 
-	/** How long it is proven after the last node was added. */
+	/** How long it is proven after the last node was added if it has none any more. */
 	private static final long IN_USE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
 	private final ZooKeeper handle;

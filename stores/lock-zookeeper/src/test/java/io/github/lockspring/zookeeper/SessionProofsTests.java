@@ -90,7 +90,7 @@ class SessionProofsTests {
 		assertThat(this.proofs.validUntil(0, TIMEOUT)).isEqualTo(Long.MIN_VALUE + 399);
 	}
 
-	/** The store's timer writes at each sixth. */
+	/** The store's timer writes at each twelfth, so one of its writes may be late. */
 	@Test
 	void writeProvesAThirdIfThereIsOneInEachSixth() {
 		write(0);
