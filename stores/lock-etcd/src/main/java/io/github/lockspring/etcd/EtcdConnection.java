@@ -96,14 +96,10 @@ final class EtcdConnection implements AutoCloseable {
 	 * @return a stage that fails with {@link LockUnavailableException}
 	 */
 	<T> CompletionStage<T> send(Function<Client, CompletableFuture<T>> request) {
-		return send(request, this.timeoutMillis);
+		return sendOver((link) -> request.apply(link.client()));
 	}
 
-	<T> CompletionStage<T> send(Function<Client, CompletableFuture<T>> request, long timeoutMillis) {
-		return sendOver((link) -> request.apply(link.client()), timeoutMillis);
-	}
-
-	private <T> CompletionStage<T> sendOver(Function<Link, CompletableFuture<T>> request, long timeoutMillis) {
+	private <T> CompletionStage<T> sendOver(Function<Link, CompletableFuture<T>> request) {
 		Link link = this.link.get();
 		// late replies count, too
 		return begin(request, link).whenComplete((value, ex) -> {
@@ -113,7 +109,7 @@ final class EtcdConnection implements AutoCloseable {
 			}
 		})
 			.copy()
-			.orTimeout(timeoutMillis, TimeUnit.MILLISECONDS)
+			.orTimeout(this.timeoutMillis, TimeUnit.MILLISECONDS)
 			.handle((value, ex) -> (ex == null) ? CompletableFuture.completedFuture(value) : this.<T>failed(link, ex))
 			.thenCompose(Function.identity());
 	}
@@ -184,7 +180,7 @@ final class EtcdConnection implements AutoCloseable {
 			// on another thread, since the client's own must not wait for itself
 			ended.whenCompleteAsync((done, ex) -> watcher.close(), this.thread);
 			return begun;
-		}, this.timeoutMillis).whenComplete((ending, ex) -> {
+		}).whenComplete((ending, ex) -> {
 			if (ex != null) {
 				end.run();
 			}

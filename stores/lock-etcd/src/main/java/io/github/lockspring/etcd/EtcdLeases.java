@@ -1,6 +1,5 @@
 package io.github.lockspring.etcd;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -58,11 +57,11 @@ final class EtcdLeases implements AutoCloseable {
 	/**
 	 * @param guards the prefix of the names of all guards of this process
 	 */
-	EtcdLeases(EtcdMembers members, String guards, Duration timeout, LongSupplier clock) {
+	EtcdLeases(EtcdMembers members, String guards, LongSupplier clock) {
 		this.members = members;
 		this.guards = guards;
 		this.clock = clock;
-		this.renewal = new EtcdRenewal(members, timeout, clock, this::lose);
+		this.renewal = new EtcdRenewal(members, clock, this::lose);
 		this.timer = new ScheduledThreadPoolExecutor(1, new DaemonThreadFactory("lock-etcd-leases"));
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.timer.setKeepAliveTime(30, TimeUnit.SECONDS);

@@ -93,13 +93,11 @@ final class EtcdMembers implements AutoCloseable {
 	 * Sends a request that may be carried out several times. Without an answer it is also
 	 * sent through the other members.
 	 * @param patience how long to wait for a member before the next one is asked, too
-	 * @param timeout how long to wait for each member
 	 * @return the first answer
 	 */
-	<T> CompletionStage<T> sendRepeatable(Function<Client, CompletableFuture<T>> request, Duration patience,
-			Duration timeout) {
+	<T> CompletionStage<T> sendRepeatable(Function<Client, CompletableFuture<T>> request, Duration patience) {
 		int first = this.present.get();
-		Repeatable<T> sending = new Repeatable<>(request, first, patience, timeout);
+		Repeatable<T> sending = new Repeatable<>(request, first, patience);
 		sending.send(first);
 		return sending.answer;
 	}
@@ -122,9 +120,9 @@ final class EtcdMembers implements AutoCloseable {
 	}
 
 	/** Reads keys in one transaction. */
-	CompletionStage<TxnResponse> read(List<Op> reads, Duration patience, Duration timeout) {
+	CompletionStage<TxnResponse> read(List<Op> reads, Duration patience) {
 		Past before = this.past;
-		return sendRepeatable((client) -> transaction(client, List.of(), reads, List.of()), patience, timeout)
+		return sendRepeatable((client) -> transaction(client, List.of(), reads, List.of()), patience)
 			.whenComplete((response, ex) -> compare(before, response));
 	}
 
@@ -200,8 +198,6 @@ final class EtcdMembers implements AutoCloseable {
 
 		private final Duration patience;
 
-		private final Duration timeout;
-
 		private final CompletableFuture<T> answer = new CompletableFuture<>();
 
 		private final int first;
@@ -210,11 +206,10 @@ final class EtcdMembers implements AutoCloseable {
 
 		private int pending;
 
-		Repeatable(Function<Client, CompletableFuture<T>> request, int first, Duration patience, Duration timeout) {
+		Repeatable(Function<Client, CompletableFuture<T>> request, int first, Duration patience) {
 			this.first = first;
 			this.request = request;
 			this.patience = patience;
-			this.timeout = timeout;
 		}
 
 		void send(int member) {
@@ -225,16 +220,14 @@ final class EtcdMembers implements AutoCloseable {
 				this.pending++;
 			}
 			int next = (member + 1) % EtcdMembers.this.connections.size();
-			EtcdMembers.this.connections.get(member)
-				.send(this.request, this.timeout.toMillis())
-				.whenComplete((value, ex) -> {
-					if (ex == null) {
-						answered(member, value);
-					}
-					else {
-						failed(member, next, ex);
-					}
-				});
+			EtcdMembers.this.connections.get(member).send(this.request).whenComplete((value, ex) -> {
+				if (ex == null) {
+					answered(member, value);
+				}
+				else {
+					failed(member, next, ex);
+				}
+			});
 			if (next != member) {
 				sendLater(next);
 			}

@@ -1,6 +1,5 @@
 package io.github.lockspring.etcd;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -46,15 +45,12 @@ final class EtcdQueue {
 
 	private final EtcdKeys keys;
 
-	private final Duration timeout;
-
 	private final LongSupplier clock;
 
-	EtcdQueue(EtcdMembers members, EtcdLeases leases, EtcdKeys keys, Duration timeout, LongSupplier clock) {
+	EtcdQueue(EtcdMembers members, EtcdLeases leases, EtcdKeys keys, LongSupplier clock) {
 		this.members = members;
 		this.leases = leases;
 		this.keys = keys;
-		this.timeout = timeout;
 		this.clock = clock;
 	}
 
@@ -313,8 +309,7 @@ final class EtcdQueue {
 	}
 
 	private CompletionStage<List<GetResponse>> read(Op... reads) {
-		return this.members.read(List.of(reads), EtcdRenewal.PATIENCE, this.timeout)
-			.thenApply(TxnResponse::getGetResponses);
+		return this.members.read(List.of(reads), EtcdRenewal.PATIENCE).thenApply(TxnResponse::getGetResponses);
 	}
 
 	/** Continues with an answer, or with the failure if there is none. */

@@ -39,8 +39,6 @@ final class EtcdRenewal {
 
 	private final EtcdMembers members;
 
-	private final Duration timeout;
-
 	private final LongSupplier clock;
 
 	private final Consumer<EtcdLease> lost;
@@ -48,9 +46,8 @@ final class EtcdRenewal {
 	/**
 	 * @param lost called with a lease that is gone
 	 */
-	EtcdRenewal(EtcdMembers members, Duration timeout, LongSupplier clock, Consumer<EtcdLease> lost) {
+	EtcdRenewal(EtcdMembers members, LongSupplier clock, Consumer<EtcdLease> lost) {
 		this.members = members;
-		this.timeout = timeout;
 		this.clock = clock;
 		this.lost = lost;
 	}
@@ -74,7 +71,7 @@ final class EtcdRenewal {
 			return client.getLeaseClient()
 				.keepAliveOnce(lease.id())
 				.thenApply((response) -> new Renewed(response.getHeader().getRaftTerm(), sent));
-		}, patience(lease), this.timeout).<@Nullable Renewed>handle((renewed, ex) -> {
+		}, patience(lease)).<@Nullable Renewed>handle((renewed, ex) -> {
 			if (ex != null && EtcdErrors.isNoLease(ex)) {
 				this.lost.accept(lease);
 			}
@@ -96,7 +93,7 @@ final class EtcdRenewal {
 			leases.forEach((lease) -> operations.add(Op.get(lease.guard(), KEY_ONLY)));
 			names.subList(i, Math.min(i + size, names.size()))
 				.forEach((name) -> operations.add(Op.get(name, KEY_ONLY)));
-			reads.add(this.members.read(operations, patience, this.timeout).thenApply((response) -> {
+			reads.add(this.members.read(operations, patience).thenApply((response) -> {
 				prove(leases, renewals, response);
 				return response;
 			}).toCompletableFuture());

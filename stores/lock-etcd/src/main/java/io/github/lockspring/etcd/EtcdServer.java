@@ -56,9 +56,8 @@ final class EtcdServer implements EntryServer {
 		this.settings = settings;
 		this.clock = clock;
 		EtcdKeys keys = new EtcdKeys(settings.keyPrefix(), settings.tokenFloor());
-		this.leases = new EtcdLeases(members, keys.guards(UUID.randomUUID().toString()), settings.commandTimeout(),
-				clock);
-		this.queue = new EtcdQueue(members, this.leases, keys, settings.commandTimeout(), clock);
+		this.leases = new EtcdLeases(members, keys.guards(UUID.randomUUID().toString()), clock);
+		this.queue = new EtcdQueue(members, this.leases, keys, clock);
 		this.moves = new EtcdMoves(members, this.leases, clock);
 		this.versions = new EtcdVersions(members);
 	}
@@ -215,10 +214,10 @@ final class EtcdServer implements EntryServer {
 
 	@Override
 	public CompletionStage<Void> ping() {
-		Duration timeout = this.settings.commandTimeout();
 		GetOption count = GetOption.builder().withCountOnly(true).build();
 		ByteSequence name = EtcdKeys.bytes(this.settings.keyPrefix());
-		return this.members.read(List.of(Op.get(name, count)), timeout, timeout).thenApply((response) -> null);
+		return this.members.read(List.of(Op.get(name, count)), this.settings.commandTimeout())
+			.thenApply((response) -> null);
 	}
 
 	/** Also tells lost leases, since the client reports no changes of its connection. */
