@@ -1,8 +1,8 @@
 package io.github.lockspring.zookeeper;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -24,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sessions {
 
-	private static final int RECENT = 4;
-
 	private final CuratorFramework client;
 
 	private final ZooKeeperStoreSettings settings;
@@ -36,8 +34,8 @@ final class Sessions {
 
 	private volatile @Nullable Session session;
 
-	/** Kept because a late thread may still hold an earlier handle. */
-	private final Deque<Session> recent = new ArrayDeque<>();
+	/** Also earlier ones that are not over, since a late thread may hold their handle. */
+	private final Map<ZooKeeper, Session> sessions = new IdentityHashMap<>();
 
 	private volatile StoreTraits traits;
 
@@ -146,15 +144,8 @@ final class Sessions {
 
 	/** Returns the only session of a handle, since sessions are compared by identity. */
 	private synchronized Session session(ZooKeeper handle) {
-		Session session = this.recent.stream()
-			.filter((each) -> each.handle() == handle)
-			.findFirst()
-			.orElseGet(() -> begin(handle));
-		this.recent.remove(session);
-		this.recent.addFirst(session);
-		while (this.recent.size() > RECENT) {
-			this.recent.removeLast();
-		}
+		this.sessions.values().removeIf(Session::isOver);
+		Session session = this.sessions.computeIfAbsent(handle, this::begin);
 		this.session = session;
 		return session;
 	}
