@@ -104,7 +104,6 @@ class ZooKeeperServerTests {
 		String lock = new LockPaths("/lock").lock(this.key);
 		this.client.create()
 			.creatingParentContainersIfNeeded()
-			.withMode(CreateMode.CONTAINER)
 			.withACL(List.of(new ACL(Perms.CREATE | Perms.DELETE | Perms.ADMIN, Ids.ANYONE_ID_UNSAFE)), false)
 			.forPath(lock);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> add(1))
@@ -113,6 +112,7 @@ class ZooKeeperServerTests {
 		this.client.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(lock);
 		assertThat(this.client.getChildren().forPath(lock)).isEmpty();
 		assertThat(this.client.checkExists().forPath(lock).getCversion()).as("added, and removed").isEqualTo(2);
+		this.client.delete().forPath(lock);
 	}
 
 	/** Many short waits behind a long hold would gather them. */
