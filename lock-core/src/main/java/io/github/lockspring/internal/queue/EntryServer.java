@@ -3,10 +3,10 @@ package io.github.lockspring.internal.queue;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 import io.github.lockspring.LockUnavailableException;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
@@ -128,9 +128,10 @@ public interface EntryServer extends AutoCloseable {
 	 * Proves that entries exist and will be kept for some time. On its success, the
 	 * {@link Entry.Own#validUntil() validity} of an entry has changed.
 	 * @param renewals the entries
-	 * @return a result for each entry
+	 * @return the entries that are there; for how long they are is what
+	 * {@link Entry.Own#validUntil()} says
 	 */
-	CompletionStage<List<RenewResult>> renew(List<Renewal> renewals);
+	CompletionStage<Set<Entry.Own>> renew(List<Renewal> renewals);
 
 	/**
 	 * A renewal.

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
@@ -109,31 +110,33 @@ public final class QueueLockStore implements LockStore {
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<RenewRequest> requests, Duration timeout) {
 		long start = this.clock.getAsLong();
-		List<Place> owned = new ArrayList<>();
-		List<EntryServer.Renewal> renewals = new ArrayList<>();
-		List<Integer> indexes = new ArrayList<>();
-		List<RenewResult> results = new ArrayList<>(Collections.nCopies(requests.size(), RenewResult.NOT_OWNER));
-		for (int i = 0; i < results.size(); i++) {
-			RenewRequest request = requests.get(i);
-			Place place = this.places.get(Place.Id.of(request.key(), request.token()));
-			Entry.Own entry = (place != null) ? place.entry() : null;
-			if (place != null && entry != null && place.isOwnedBy(request.token(), entry)) {
-				owned.add(place);
-				indexes.add(i);
-				renewals.add(new EntryServer.Renewal(entry, QueueSteps.millis(request.ttl())));
-			}
+		List<EntryServer.@Nullable Renewal> renewals = new ArrayList<>();
+		requests.forEach((request) -> renewals.add(renewal(request)));
+		List<EntryServer.Renewal> owned = renewals.stream().flatMap(Stream::ofNullable).toList();
+		if (owned.isEmpty()) {
+			return Stages.done(Collections.nCopies(requests.size(), RenewResult.NOT_OWNER));
 		}
-		if (renewals.isEmpty()) {
-			return CompletableFuture.completedFuture(results);
-		}
-		return answer(this.server.renew(renewals).thenApply((renewed) -> {
-			for (int i = 0; i < renewed.size(); i++) {
-				int index = indexes.get(i);
-				results.set(index, this.steps.renewed(owned.get(i), requests.get(index).token(), renewals.get(i),
-						renewed.get(i), start));
+		return answer(this.server.renew(owned).thenApply((there) -> {
+			List<RenewResult> results = new ArrayList<>();
+			for (int i = 0; i < requests.size(); i++) {
+				Place place = place(requests.get(i));
+				EntryServer.Renewal renewal = renewals.get(i);
+				results.add((place != null && renewal != null && there.contains(renewal.entry()))
+						? this.steps.renewed(place, requests.get(i).token(), renewal, start) : RenewResult.NOT_OWNER);
 			}
 			return results;
 		}));
+	}
+
+	private EntryServer.@Nullable Renewal renewal(RenewRequest request) {
+		Place place = place(request);
+		Entry.Own entry = (place != null) ? place.entry() : null;
+		return (place != null && entry != null && place.isOwnedBy(request.token(), entry))
+				? new EntryServer.Renewal(entry, QueueSteps.millis(request.ttl())) : null;
+	}
+
+	private @Nullable Place place(RenewRequest request) {
+		return this.places.get(Place.Id.of(request.key(), request.token()));
 	}
 
 	/** Converts failures into those of a store. */

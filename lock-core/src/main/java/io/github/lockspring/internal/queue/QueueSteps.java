@@ -220,15 +220,9 @@ final class QueueSteps {
 		if (entry.validUntil() - start >= Math.min(lease(request.ttl()) / 4, ENOUGH_NANOS)) {
 			return acquired(place, request, entry, start);
 		}
-		return this.server.renew(List.of(new EntryServer.Renewal(entry, 1))).thenCompose((results) -> {
-			if (results.get(0) == RenewResult.UNKNOWN) {
-				return Stages.failed("It is unknown whether the entry of lock '" + place.key() + "' is still valid");
-			}
-			if (results.get(0) == RenewResult.NOT_OWNER) {
-				return ended(place, "has ended");
-			}
-			return acquired(place, request, entry, start);
-		});
+		return this.server.renew(List.of(new EntryServer.Renewal(entry, 1)))
+			.thenCompose((there) -> there.contains(entry) ? acquired(place, request, entry, start)
+					: ended(place, "has ended"));
 	}
 
 	/** What is left of an entry is removed before the next attempt adds another one. */
@@ -326,11 +320,8 @@ final class QueueSteps {
 
 	// renewal
 
-	/** A result counts only for the entry for which it was requested. */
-	RenewResult renewed(Place place, OwnerToken token, EntryServer.Renewal renewal, RenewResult result, long start) {
-		if (result != RenewResult.RENEWED) {
-			return result;
-		}
+	/** Counts only for the entry for which it was requested, which is there. */
+	RenewResult renewed(Place place, OwnerToken token, EntryServer.Renewal renewal, long start) {
 		if (place.leaseEnd() - this.clock.getAsLong() <= 0 || !place.isOwnedBy(token, renewal.entry())) {
 			return RenewResult.NOT_OWNER;
 		}
@@ -339,7 +330,7 @@ final class QueueSteps {
 			return RenewResult.UNKNOWN;
 		}
 		place.extendTo(until);
-		return result;
+		return RenewResult.RENEWED;
 	}
 
 }

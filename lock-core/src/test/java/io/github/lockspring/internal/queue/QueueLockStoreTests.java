@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
@@ -330,6 +332,17 @@ class QueueLockStoreTests {
 	}
 
 	@Test
+	void ownershipOfAnEntryThatIsNotProvenAnyMoreIsNotGranted() {
+		waitBehindTheHolder();
+		this.server.entries.get(1).proven.set(-TTL.toNanos());
+		release(this.holder);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter))
+			.withMessageContaining("not proven");
+		this.server.entries.get(0).proven.set(TTL.toNanos());
+		assertThat(acquire(this.waiter)).isInstanceOf(Acquired.class);
+	}
+
+	@Test
 	void renewalThatIsAnsweredLateDoesNotLengthenWhatIsKept() {
 		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
@@ -482,10 +495,10 @@ class QueueLockStoreTests {
 		}
 
 		@Override
-		public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
+		public CompletionStage<Set<Entry.Own>> renew(List<Renewal> renewals) {
 			this.sent.add("renew");
 			return this.renewals
-				.thenApply((answered) -> renewals.stream().map((renewal) -> RenewResult.RENEWED).toList());
+				.thenApply((answered) -> renewals.stream().map(Renewal::entry).collect(Collectors.toSet()));
 		}
 
 		@Override

@@ -2,6 +2,7 @@ package io.github.lockspring.etcd;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -13,12 +14,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
 import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.internal.queue.EntryServer;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreTraits;
 import org.jspecify.annotations.Nullable;
@@ -142,72 +141,46 @@ final class EtcdServer implements EntryServer {
 
 	/** Entries with a longer ttl than that of their lease are moved first. */
 	@Override
-	public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
+	public CompletionStage<Set<Entry.Own>> renew(List<Renewal> renewals) {
 		long start = this.clock.getAsLong();
-		List<CompletableFuture<Boolean>> raises = new ArrayList<>();
-		for (Renewal renewal : renewals) {
-			EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
-			if (!mine.isOver() && EtcdLease.seconds(renewal.ttlMillis()) > mine.seconds()) {
-				// a failure shows in the time that is proven
-				raises
-					.add(this.moves.raise(mine, renewal.ttlMillis()).exceptionally((ex) -> true).toCompletableFuture());
-			}
-			else {
-				raises.add(CompletableFuture.completedFuture(!mine.isOver()));
-			}
-		}
+		List<CompletableFuture<Boolean>> raises = renewals.stream().map(this::raise).toList();
 		return CompletableFuture.allOf(raises.toArray(new CompletableFuture<?>[0])).thenCompose((done) -> {
-			List<Renewal> present = new ArrayList<>();
+			List<EtcdEntry.Mine> present = new ArrayList<>();
+			Set<EtcdLease> due = new LinkedHashSet<>();
 			for (int i = 0; i < renewals.size(); i++) {
 				if (raises.get(i).join()) {
-					present.add(renewals.get(i));
+					EtcdEntry.Mine mine = (EtcdEntry.Mine) renewals.get(i).entry();
+					long end = start + TimeUnit.MILLISECONDS.toNanos(renewals.get(i).ttlMillis());
+					present.add(mine);
+					mine.leases().stream().filter((lease) -> lease.isDue(start, end)).forEach(due::add);
 				}
 			}
-			return renew(renewals, present, start);
+			return present.isEmpty() ? CompletableFuture.completedFuture(Set.of()) : renew(present, List.copyOf(due));
 		});
 	}
 
-	private CompletionStage<List<RenewResult>> renew(List<Renewal> renewals, List<Renewal> present, long start) {
-		if (present.isEmpty()) {
-			return CompletableFuture.completedFuture(results(renewals, present, List.of(), start));
-		}
-		Set<EtcdLease> due = new LinkedHashSet<>();
-		List<ByteSequence> names = new ArrayList<>();
-		for (Renewal renewal : present) {
-			EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
-			names.add(mine.name());
-			mine.leases().stream().filter((lease) -> lease.isDue(start, end(renewal, start))).forEach(due::add);
-		}
-		return this.leases.renewal()
-			.renew(List.copyOf(due), names)
-			.thenApply((found) -> results(renewals, present, found, start));
-	}
-
-	private List<RenewResult> results(List<Renewal> renewals, List<Renewal> present, List<@Nullable KeyValue> found,
-			long start) {
-		List<RenewResult> results = new ArrayList<>();
-		int next = 0;
-		for (Renewal renewal : renewals) {
-			if (next < present.size() && present.get(next) == renewal) {
-				results.add(result(renewal, found.get(next++), start));
-			}
-			else {
-				results.add(RenewResult.NOT_OWNER);
-			}
-		}
-		return results;
-	}
-
-	private RenewResult result(Renewal renewal, @Nullable KeyValue found, long start) {
+	/**
+	 * Moves an entry if its lease is too short. A failure shows in the time that is
+	 * proven.
+	 */
+	private CompletableFuture<Boolean> raise(Renewal renewal) {
 		EtcdEntry.Mine mine = (EtcdEntry.Mine) renewal.entry();
-		if (!mine.noteRead(found) || mine.isOver()) {
-			return RenewResult.NOT_OWNER;
-		}
-		return (mine.validUntil() - end(renewal, start) >= 0) ? RenewResult.RENEWED : RenewResult.UNKNOWN;
+		return (mine.isOver() || EtcdLease.seconds(renewal.ttlMillis()) <= mine.seconds())
+				? CompletableFuture.completedFuture(!mine.isOver())
+				: this.moves.raise(mine, renewal.ttlMillis()).exceptionally((ex) -> true).toCompletableFuture();
 	}
 
-	private static long end(Renewal renewal, long start) {
-		return start + TimeUnit.MILLISECONDS.toNanos(renewal.ttlMillis());
+	private CompletionStage<Set<Entry.Own>> renew(List<EtcdEntry.Mine> present, List<EtcdLease> due) {
+		List<ByteSequence> names = present.stream().map(EtcdEntry.Mine::name).toList();
+		return this.leases.renewal().renew(due, names).thenApply((found) -> {
+			Set<Entry.Own> there = new HashSet<>();
+			for (int i = 0; i < found.size(); i++) {
+				if (present.get(i).noteRead(found.get(i)) && !present.get(i).isOver()) {
+					there.add(present.get(i));
+				}
+			}
+			return there;
+		});
 	}
 
 	// connection

@@ -86,8 +86,9 @@ final class OwnNode implements Entry.Own {
 		return this.ttlMillis;
 	}
 
+	/** Others are shown this length, unless it is shorter than before. */
 	void show(long millis) {
-		this.ttlMillis = millis;
+		this.ttlMillis = Math.max(this.ttlMillis, millis);
 	}
 
 	/** Whether to delete the container, too, unless there are others in it. */

@@ -2,17 +2,19 @@ package io.github.lockspring.zookeeper;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 import io.github.lockspring.internal.queue.Entry;
 import io.github.lockspring.internal.queue.EntryServer;
-import io.github.lockspring.store.LockStore.RenewResult;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreTraits;
 import org.apache.curator.framework.CuratorFramework;
@@ -21,6 +23,7 @@ import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -225,9 +228,52 @@ final class ZooKeeperServer implements EntryServer {
 
 	// renewal
 
+	/** Nodes of earlier sessions do not belong to this process any more. */
 	@Override
-	public CompletionStage<List<RenewResult>> renew(List<Renewal> renewals) {
-		return send((present) -> new NodeRenewal(present, renewals).send());
+	public CompletionStage<Set<Entry.Own>> renew(List<Renewal> renewals) {
+		return send((present) -> renew(present,
+				renewals.stream().filter((renewal) -> ((OwnNode) renewal.entry()).session() == present).toList()));
+	}
+
+	/**
+	 * Renews nodes in one transaction, which proves that the session and the nodes exist.
+	 * If some are missing, the others are renewed in another one.
+	 */
+	private CompletionStage<Set<Entry.Own>> renew(Session present, List<Renewal> renewals) {
+		if (renewals.isEmpty()) {
+			return CompletableFuture.completedFuture(Set.of());
+		}
+		return present.multi(renewals.stream().map(ZooKeeperServer::renewal).toList()).thenCompose((answers) -> {
+			List<Renewal> there = new ArrayList<>();
+			for (int i = 0; i < answers.size(); i++) {
+				if (answers.get(i) instanceof OpResult.ErrorResult error && error.getErr() == Code.NONODE.intValue()) {
+					((OwnNode) renewals.get(i).entry()).end();
+				}
+				else {
+					there.add(renewals.get(i));
+				}
+			}
+			if (there.size() < renewals.size()) {
+				return renew(present, there);
+			}
+			Code refused = NodeCreation.code(answers);
+			if (refused != Code.OK) {
+				return CompletableFuture.failedFuture(KeeperException.create(refused, there.get(0).entry().id()));
+			}
+			there.forEach((renewal) -> ((OwnNode) renewal.entry()).show(renewal.ttlMillis()));
+			return CompletableFuture.completedFuture(there.stream().map(Renewal::entry).collect(Collectors.toSet()));
+		})
+			.exceptionallyCompose((ex) -> ZooKeeperErrors.isExpired(ex) ? CompletableFuture.completedFuture(Set.of())
+					: CompletableFuture.failedFuture(ex));
+	}
+
+	/** Writes a longer lease, which others are shown. */
+	private static Op renewal(Renewal renewal) {
+		long millis = renewal.ttlMillis();
+		String path = renewal.entry().id();
+		return (millis > ((OwnNode) renewal.entry()).ttlMillis())
+				? Op.setData(path, Entry.Content.text(millis, false).getBytes(StandardCharsets.UTF_8), -1)
+				: Op.check(path, -1);
 	}
 
 	@Override
