@@ -34,7 +34,7 @@ class ScriptCommandsTests {
 
 	@Test
 	void fencingTokensAreKeptForADayByEachScript() throws IOException {
-		assertThat(constants("FENCING_KEEP")).hasSize(5).containsOnly(Duration.ofDays(1).toMillis());
+		assertThat(constants("FENCING_KEEP")).hasSize(4).containsOnly(Duration.ofDays(1).toMillis());
 	}
 
 	@Test
