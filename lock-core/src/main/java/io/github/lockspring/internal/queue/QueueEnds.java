@@ -83,7 +83,8 @@ final class QueueEnds {
 		return this.server.keep(entry, QueueSteps.millis(request.keep())).thenCompose((there) -> {
 			if (!there) {
 				place.giveUp();
-				return finish(place).thenApply((gone) -> lost(entry));
+				// told also if that has no answer, which is repeated
+				return finish(place).handle((gone, ex) -> lost(entry));
 			}
 			place.kept(this.clock.getAsLong() + request.keep().toNanos());
 			scheduleEnd(place);

@@ -220,9 +220,18 @@ final class QueueSteps {
 		if (entry.validUntil() - start >= Math.min(lease(request.ttl()) / 4, ENOUGH_NANOS)) {
 			return acquired(place, request, entry, start);
 		}
-		return this.server.renew(List.of(new EntryServer.Renewal(entry, 1)))
-			.thenCompose((there) -> there.contains(entry) ? acquired(place, request, entry, start)
-					: ended(place, "has ended"));
+		long sent = this.clock.getAsLong();
+		return this.server.renew(List.of(new EntryServer.Renewal(entry, 1))).thenCompose((there) -> {
+			if (!there.contains(entry)) {
+				return ended(place, "has ended");
+			}
+			return (entry.validUntil() - sent > 0) ? acquired(place, request, entry, start) : notProven(place);
+		});
+	}
+
+	/** It is asked for again, when there may be a proof. */
+	private static CompletionStage<AcquireResult> notProven(Place place) {
+		return Stages.failed("It is not proven that the entry of lock '" + place.key() + "' is still valid");
 	}
 
 	/** What is left of an entry is removed before the next attempt adds another one. */
@@ -236,8 +245,7 @@ final class QueueSteps {
 		long ttl = request.ttl().toNanos();
 		long lease = Math.min(lease(request.ttl()), entry.validUntil() - start);
 		if (lease <= 0) {
-			// asked for again, when there may be a proof
-			return Stages.failed("It is not proven that the entry of lock '" + place.key() + "' is still valid");
+			return notProven(place);
 		}
 		long end = start + lease;
 		boolean longer = place.is(State.OWNED) && place.leaseEnd() - end > 0;
