@@ -37,7 +37,7 @@ final class ZooKeeperTestServer implements AutoCloseable {
 	private ZooKeeperTestServer(int tickMillis) {
 		// how often containers that are empty are looked for
 		System.setProperty("znode.container.checkIntervalMs", "1000");
-		System.setProperty("zookeeper.4lw.commands.whitelist", "srvr, wchs");
+		System.setProperty("zookeeper.4lw.commands.whitelist", "srvr, wchp");
 		InstanceSpec spec = new InstanceSpec(null, -1, -1, -1, true, 1, tickMillis, 1000,
 				Map.of("maxSessionTimeout", "600000", "admin.enableServer", "false"));
 		this.server = get(() -> new TestingServer(spec, true));
@@ -124,20 +124,21 @@ final class ZooKeeperTestServer implements AutoCloseable {
 
 	/** Counts the transactions that the server has ever executed. */
 	long transactions() {
-		return Long.decode(number("srvr", "Zxid: (\\S+)"));
-	}
-
-	/** Counts the watches of all clients. */
-	long watches() {
-		return Long.decode(number("wchs", "Total watches:(\\d+)"));
-	}
-
-	private String number(String command, String pattern) {
-		Matcher matcher = Pattern.compile(pattern).matcher(ask(port(), command));
+		String state = ask(port(), "srvr");
+		Matcher matcher = Pattern.compile("Zxid: (\\S+)").matcher(state);
 		if (!matcher.find()) {
-			throw new IllegalStateException(command + ": " + ask(port(), command));
+			throw new IllegalStateException(state);
 		}
-		return matcher.group(1);
+		return Long.decode(matcher.group(1));
+	}
+
+	/**
+	 * Counts the watches of entries. Each client also has one of its own, some time after
+	 * it has connected.
+	 */
+	long watches() {
+		Pattern watched = Pattern.compile("^" + ROOT + "/.*\n((?:\t.*\n)*)", Pattern.MULTILINE);
+		return watched.matcher(ask(port(), "wchp")).results().flatMap((path) -> path.group(1).lines()).count();
 	}
 
 	/** Sends one of the commands that consist of four letters. */
