@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -32,10 +31,10 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * @param releaseScripts releases locks as their owners do
  * @param exactCount whether one server knows every subscriber of an inbox, for the script
  * @param publisher publishes what a script may not
- * @param background sends commands that are no scripts
+ * @param lookups executes what is no script
  */
 record RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptExecutor releaseScripts,
-		String exactCount, Consumer<String> publisher, Executor background) implements LockStoreInspector {
+		String exactCount, Consumer<String> publisher, Executor lookups) implements LockStoreInspector {
 
 	@Override
 	public Optional<StoredLock> find(String key, Duration timeout) {
@@ -97,12 +96,19 @@ record RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptE
 	 * each. What has timed out before its turn is not sent.
 	 */
 	private <T> T run(Function<StringRedisTemplate, T> commands, Duration timeout) {
+		CompletableFuture<T> result;
 		try {
-			return Stages.join(CompletableFuture.supplyAsync(() -> this.connections.run(commands), this.background)
-				.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS), timeout);
+			result = CompletableFuture.supplyAsync(() -> this.connections.run(commands), this.lookups);
 		}
-		catch (RejectedExecutionException ex) {
-			throw new LockUnavailableException("Too many requests wait for Redis, or the lock store is closed", ex);
+		catch (RejectedExecutionException | Error ex) {
+			throw new LockUnavailableException(
+					"Too many requests wait for Redis, no thread is available, or the lock store is closed", ex);
+		}
+		try {
+			return Stages.join(result, timeout);
+		}
+		finally {
+			result.cancel(false);
 		}
 	}
 

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 
 import io.github.lockspring.internal.FirstConnection;
+import io.github.lockspring.internal.Stages;
 import io.github.lockspring.internal.base.StoreOptions;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.redis.internal.RedisServerCheck;
@@ -58,8 +59,10 @@ public final class RedisLockStore implements LockStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockStore.class);
 
-	/** Commands that are no scripts and wait; later ones would be too late. */
-	private static final int MAX_COMMANDS = 1000;
+	/** Messages and lookups that wait; later ones would be too late. */
+	private static final int MAX_WAITING = 1000;
+
+	private static final int LOOKUP_THREADS = 4;
 
 	/** Most replies take a millisecond; callers should learn of an outage soon. */
 	private static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
@@ -104,7 +107,9 @@ public final class RedisLockStore implements LockStore {
 	// one for each instance that uses the store, so hardly ever more than one
 	private final Set<RedisInbox> openInboxes = ConcurrentHashMap.newKeySet();
 
-	private final ThreadPoolExecutor background = DaemonThreads.onDemand("lock-redis-background", 1, MAX_COMMANDS);
+	private final ThreadPoolExecutor publisher = DaemonThreads.onDemand("lock-redis-publisher", 1, MAX_WAITING);
+
+	private final ThreadPoolExecutor lookups = DaemonThreads.onDemand("lock-redis-lookup", LOOKUP_THREADS, MAX_WAITING);
 
 	private RedisLockStore(RedisConnections connections, RedisStoreSettings settings) {
 		this.connections = connections;
@@ -125,7 +130,7 @@ public final class RedisLockStore implements LockStore {
 		this.releaseScripts = scripts("lock-redis-release", RELEASE_THREADS, 0);
 		this.renewal = new BatchRenewal(this.renewScripts, this.keys, !oneServer);
 		this.inspector = new RedisInspector(this.keys, connections, this.releaseScripts, this.exactCount, this::publish,
-				this.background);
+				this.lookups);
 		this.first = new FirstConnection("lock-redis-first", this::sendFirst, settings.connectTimeout(),
 				(problem) -> problem.getCause() == null || RedisErrors.isTimeout(problem));
 	}
@@ -162,8 +167,15 @@ public final class RedisLockStore implements LockStore {
 	 */
 	private CompletionStage<?> sendFirst() {
 		String noLock = this.keys.lock("");
-		return this.acquireScripts.execute(RedisScripts.RENEW, List.of(noLock), new Object[] { "-", "1" },
-				this.settings.commandTimeout());
+		return this.acquireScripts
+			.execute(RedisScripts.RENEW, List.of(noLock), new Object[] { "-", "1" }, this.settings.commandTimeout())
+			.thenApply((reply) -> true)
+			.exceptionallyCompose((ex) -> isPassing(ex) ? Stages.done(true) : CompletableFuture.failedFuture(ex));
+	}
+
+	/** Such as that of a server that is loading its data: it is connected. */
+	private static boolean isPassing(Throwable failure) {
+		return RedisErrors.isErrorReply(failure) && Stages.unavailable(failure).getRemedy() == null;
 	}
 
 	@Override
@@ -233,7 +245,7 @@ public final class RedisLockStore implements LockStore {
 	 */
 	private void publishAsync(String message) {
 		try {
-			this.background.execute(() -> publish(message));
+			this.publisher.execute(() -> publish(message));
 		}
 		catch (RuntimeException | Error ex) {
 			// too many, closed meanwhile, or no thread: the reply is valid all the same
@@ -287,7 +299,8 @@ public final class RedisLockStore implements LockStore {
 	public void close() {
 		this.first.close();
 		this.openInboxes.forEach(RedisInbox::close);
-		this.background.shutdownNow();
+		this.publisher.shutdownNow();
+		this.lookups.shutdownNow();
 		this.acquireScripts.close();
 		this.renewScripts.close();
 		this.releaseScripts.close();

@@ -3,6 +3,7 @@ package io.github.lockspring.redis.internal.client;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -148,8 +149,9 @@ record DerivedLettuceConfiguration(LettuceClientConfiguration application, Redis
 	 */
 	SharedLettuceConnectionFactory openSubscriber(String any) {
 		if (this.redisConfiguration instanceof RedisStaticMasterReplicaConfiguration servers) {
-			RedisStandaloneConfiguration first = servers.getNodes().get(0);
-			return openSubscriber(first.getHostName(), first.getPort(), servers);
+			List<RedisStandaloneConfiguration> nodes = servers.getNodes();
+			RedisStandaloneConfiguration one = nodes.get(ThreadLocalRandom.current().nextInt(nodes.size()));
+			return openSubscriber(one.getHostName(), one.getPort(), servers);
 		}
 		if (!(this.redisConfiguration instanceof RedisClusterConfiguration cluster) || any.isEmpty()) {
 			return open(this.redisConfiguration, reconnecting());
