@@ -186,6 +186,13 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	 * vote for this time, and longer leases are rejected. By default, the property ttl.
 	 */
 	record Redlock(@DefaultValue List<String> nodes, @DefaultValue Ssl ssl, @Nullable Duration maxTtl) {
+
+		/** Without the values, some of which are passwords. */
+		@Override
+		public String toString() {
+			return "Redlock";
+		}
+
 	}
 
 	/**
@@ -230,6 +237,13 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	 */
 	record Zookeeper(@DefaultValue("localhost:2181") String connectString, @DefaultValue("15s") Duration sessionTimeout,
 			@Nullable String auth) {
+
+		/** Without the values, some of which are passwords. */
+		@Override
+		public String toString() {
+			return "Zookeeper";
+		}
+
 	}
 
 	/**
@@ -243,6 +257,13 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	 */
 	record Etcd(@DefaultValue("http://localhost:2379") List<String> endpoints, @Nullable String username,
 			@Nullable String password, @DefaultValue Ssl ssl) {
+
+		/** Without the values, some of which are passwords. */
+		@Override
+		public String toString() {
+			return "Etcd";
+		}
+
 	}
 
 	/**
