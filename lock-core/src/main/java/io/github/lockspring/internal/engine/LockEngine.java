@@ -240,9 +240,10 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether there is an instance: whether a lock was requested since the start,
-	 * or its waiting or the engine was stopped.
-	 * @return false as long as nothing of that has happened; nothing was sent then
+	 * Returns whether there is an instance: whether a lock was requested or released by
+	 * force since the start, or its waiting or the engine was stopped.
+	 * @return false as long as nothing of that has happened; at most the store was
+	 * connected then
 	 */
 	public boolean isUsed() {
 		return this.registry != null;

@@ -74,8 +74,8 @@
  * {@code LettuceConnections.send} and {@code acquire.lua}, whose reply
  * {@code RedisLockStore.acquired} reads.</li>
  * <li>The answer is another event, {@code KeyLock.answered}, on any thread. The state is
- * <em>Held</em>: one caller's use of a {@link Lease}, the time that the store has given,
- * one caller's use of it. The waiter is told and woken.</li>
+ * {@link Held}: one caller's use of a {@link Lease}, the time that the store has given.
+ * The waiter is told and woken.</li>
  * <li>The caller gets a {@link DefaultHeldLock}, and the work runs. When a third of the
  * lease is over, the {@link Watchdog} has it renewed: {@code KeyLock.tick} makes a
  * {@link Renewal}, {@link Renewals} sends it, on Redis by {@code BatchRenewal} and

@@ -101,7 +101,10 @@ final class EtcdServer implements EntryServer {
 					: CompletableFuture.failedFuture(ex));
 	}
 
-	/** A repetition needs no care: an entry is recognised by its token and lease. */
+	/**
+	 * A repetition needs no care: an entry is recognised by its token, on any lease that
+	 * is present.
+	 */
 	@Override
 	public CompletionStage<Added> add(String key, OwnerToken token, long ttlMillis, boolean repeated) {
 		return this.queue.add(key, token, ttlMillis);

@@ -142,7 +142,10 @@ final class Sessions {
 		return present;
 	}
 
-	/** Returns the only session of a handle, since sessions are compared by identity. */
+	/**
+	 * Returns the only session of a handle that is not over, since they are compared by
+	 * identity.
+	 */
 	private synchronized Session session(ZooKeeper handle) {
 		this.sessions.values().removeIf(Session::isOver);
 		Session session = this.sessions.computeIfAbsent(handle, this::begin);
