@@ -153,14 +153,8 @@ class EtcdProtocolTests {
 
 	@Test
 	void e4RemovalAlsoRemovesWhatALateAdditionHasAdded() throws Exception {
-		this.faults.holdRequest(Faults.ADDITION);
-		fails(this.server.add(this.key, FIRST, 5000, false));
-		Added again = get(this.server.add(this.key, FIRST, 5000, true));
-		// by hand
-		this.other.getKVClient().delete(((EtcdEntry.Mine) again.entry()).name()).get();
-		this.faults.release();
-		await().atMost(PATIENT).until(() -> entries().size() == 1);
-		assertThat(get(this.server.remove(again.entry()))).isFalse();
+		Entry.Own removed = removedBeforeALateAddition();
+		assertThat(get(this.server.remove(removed))).isFalse();
 		assertThat(entries()).isEmpty();
 	}
 
@@ -168,6 +162,15 @@ class EtcdProtocolTests {
 	@Test
 	@Tag("late-requests-etcd")
 	void e4RemovalIsRepeatedUntilWhatALateAdditionHasAddedIsGoneToo() throws Exception {
+		Entry.Own removed = removedBeforeALateAddition();
+		this.faults.holdRequest(Faults.REMOVAL.and(Faults.about(entries().get(0).getCreateRevision())));
+		fails(this.server.remove(removed));
+		assertThat(get(this.server.remove(removed))).isFalse();
+		assertThat(entries()).isEmpty();
+	}
+
+	/** Adds an entry that is removed by hand, before an earlier addition comes late. */
+	private Entry.Own removedBeforeALateAddition() throws Exception {
 		this.faults.holdRequest(Faults.ADDITION);
 		fails(this.server.add(this.key, FIRST, 5000, false));
 		Added again = get(this.server.add(this.key, FIRST, 5000, true));
@@ -175,10 +178,7 @@ class EtcdProtocolTests {
 		this.other.getKVClient().delete(((EtcdEntry.Mine) again.entry()).name()).get();
 		this.faults.release();
 		await().atMost(PATIENT).until(() -> entries().size() == 1);
-		this.faults.holdRequest(Faults.REMOVAL.and(Faults.about(entries().get(0).getCreateRevision())));
-		fails(this.server.remove(again.entry()));
-		assertThat(get(this.server.remove(again.entry()))).isFalse();
-		assertThat(entries()).isEmpty();
+		return again.entry();
 	}
 
 	@Test
