@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param shortestTtl the shortest ttl that the store can guarantee, that is, after which
  * the lock of a dead instance becomes free. Shorter requests are rejected
- * @param granularity leases are rounded up to a multiple of this
  * @param longestLease the longest lease that one request grants; null if there is no
  * limit. A longer ttl is reached by renewing, even if the request asks for a lease
  * without renewal
@@ -21,11 +20,9 @@ import org.jspecify.annotations.Nullable;
  * finished
  * @since 0.1
  */
-public record StoreTraits(Duration shortestTtl, Duration granularity, @Nullable Duration longestLease, boolean ordered,
-		boolean blocking) {
+public record StoreTraits(Duration shortestTtl, @Nullable Duration longestLease, boolean ordered, boolean blocking) {
 
-	private static final StoreTraits EXACT = new StoreTraits(Duration.ofMillis(1), Duration.ofMillis(1), null, false,
-			false);
+	private static final StoreTraits EXACT = new StoreTraits(Duration.ofMillis(1), null, false, false);
 
 	/**
 	 * Returns the traits of a store that grants each lease as requested, and is neither
@@ -42,7 +39,7 @@ public record StoreTraits(Duration shortestTtl, Duration granularity, @Nullable 
 	 * @return the new traits
 	 */
 	public StoreTraits withOrdered(boolean ordered) {
-		return new StoreTraits(this.shortestTtl, this.granularity, this.longestLease, ordered, this.blocking);
+		return new StoreTraits(this.shortestTtl, this.longestLease, ordered, this.blocking);
 	}
 
 	/**
@@ -51,7 +48,7 @@ public record StoreTraits(Duration shortestTtl, Duration granularity, @Nullable 
 	 * @return the new traits
 	 */
 	public StoreTraits withBlocking(boolean blocking) {
-		return new StoreTraits(this.shortestTtl, this.granularity, this.longestLease, this.ordered, blocking);
+		return new StoreTraits(this.shortestTtl, this.longestLease, this.ordered, blocking);
 	}
 
 	/**

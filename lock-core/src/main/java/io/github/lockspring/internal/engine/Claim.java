@@ -6,7 +6,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What this instance knows of a key that it wants or owns, under one token: from the
- * first attempt until the token is released. Changes under the monitor of the key's lock.
+ * first attempt until the token is released. Four things that have nothing to do with
+ * each other: for how long the store may have the token, which its release needs; who
+ * holds the lock elsewhere, for what a waiter is told; whether other instances compete,
+ * for {@link LocalHandoff}; and whether messages reach the token. Changes under the
+ * monitor of the key's lock.
  */
 final class Claim {
 

@@ -361,10 +361,12 @@ final class KeyLock implements Watchdog.Watched {
 		try (Monitor entered = this.monitor.enter()) {
 			tickState(now);
 			Held.State before = hold.state();
-			hold.close();
 			Release release = null;
 			if (this.state == hold) {
 				release = hold.end(mayBlock, now);
+			}
+			else {
+				hold.close();
 			}
 			settle(false, now);
 			return new Ending(before, release);

@@ -15,8 +15,11 @@ import org.jspecify.annotations.Nullable;
  * no state.
  * <p>
  * For maintainers: the methods are events and questions, under the monitor of the key's
- * lock; what an event does not mention does nothing. The table of the states and events
- * is in the documentation of this package.
+ * lock; what an event does not mention does nothing. An event that asks, owns, releases
+ * or becomes another state ends with that: this object is the state no more. A claim is
+ * released before its state goes, for a message about a token that neither a state nor a
+ * release has is an orphan's. The table of the states and events is in the documentation
+ * of this package.
  */
 abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, KeyState.Releasing {
 

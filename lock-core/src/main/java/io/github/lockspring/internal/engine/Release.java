@@ -39,7 +39,10 @@ final class Release {
 	/** The number of tries, which is also the number of the last one. */
 	private int tries;
 
-	/** Earlier tries do not count: an attempt may have been carried out after them. */
+	/**
+	 * The number of the first try that counts. An attempt that was given up may be
+	 * carried out after a try, so its late answer calls for another one.
+	 */
 	private int needed = 1;
 
 	private boolean underWay;

@@ -10,13 +10,13 @@
  * after the colon the effects: the key <em>asks</em> the store or <em>releases</em> its
  * token, a waiter is <em>told</em>, the inbox <em>listens</em>, a loss is
  * <em>reported</em>. "–" means that nothing changes; "again", that the awaited answer
- * causes another request, of an attempt or, in <em>Releasing</em>, of a release; "soon",
- * that one is made within the given time; "contended", that the lock is handed off inside
- * this instance for a short time only from now on: any message that others wait makes it
- * so, in each state but <em>Releasing</em>, where a message about the token prolongs the
- * release. The watchdog <em>renews</em> a lease, which is <em>longer</em> then. Each cell
- * is for one plain waiter, with nobody else: others are told as well, or the key is asked
- * for them next.
+ * causes another request: of an attempt, at once, unless it is <em>acquired</em>, or, in
+ * <em>Releasing</em>, of a release; "soon", that one is made within the given time;
+ * "contended", that the lock is handed off inside this instance for a short time only
+ * from now on: any message that others wait makes it so, in each state but
+ * <em>Releasing</em>, where a message about the token prolongs the release. The watchdog
+ * <em>renews</em> a lease, which is <em>longer</em> then. Each cell is for one plain
+ * waiter, with nobody else: others are told as well, or the key is asked for them next.
  *
  * <pre>
  * event               Asking               Waiting              Retrying             Held                   Releasing
@@ -53,9 +53,21 @@
  * claim that is dropped, as by the last waiter that leaves, ends with a release (for
  * which a thread waits a moment before it says that the lock is busy), unless its only
  * attempt has left nothing; so does the answer of an attempt that comes later and may
- * have left its token in the store. To "listen" opens the inbox, if it is not. An error,
- * such as a {@code StackOverflowError}, may end a waiter or a holder before it can say
- * so: the next event skips the one, and ends the hold of the other.
+ * have left its token in the store. To "listen" opens the inbox, if it is not, and
+ * registers the name of the instance. An error, such as a {@code StackOverflowError}, may
+ * end a waiter or a holder before it can say so: the next event skips the one, and ends
+ * the hold of the other.
+ * <p>
+ * Not in the table: a waiter whose time is over leaves; only the first one in
+ * <em>Asking</em> stays a little longer ({@link RetrySchedule#usuallyAnsweredBy}) until
+ * there has been an answer, since nobody knows yet whether the lock is busy. After
+ * <em>closing</em>, <em>enqueue</em> is <em>enqueue, once</em>. Without a confirmed inbox
+ * an attempt does not queue, asks again at once when it could, and gets a token that
+ * needs no message after a while ({@code KeyLock.reachable}). {@link Held} has events of
+ * its own: its limits begin, its holder lengthens the lease, the lock is taken away by
+ * force (as <em>not the owner</em>), the thread that alone could end it is dead, or its
+ * holder asks and the lease is over (both as <em>time passes</em>), a renewal has no
+ * answer (<em>soon</em>).
  *
  * <h2>One call for a free lock, from top to bottom</h2>
  *

@@ -47,8 +47,7 @@ class LeaseTests extends EngineFixture {
 	}
 
 	private void storeGivesAtMostNineSeconds() {
-		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofMillis(1), Duration.ofSeconds(9), false,
-				false);
+		this.store.traits = new StoreTraits(Duration.ofSeconds(1), Duration.ofSeconds(9), false, false);
 	}
 
 	private void storeBlocks() {

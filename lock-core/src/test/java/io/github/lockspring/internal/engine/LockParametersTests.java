@@ -99,7 +99,7 @@ class LockParametersTests {
 	}
 
 	private static StoreTraits traits(Duration shortest, @Nullable Duration longest) {
-		return new StoreTraits(shortest, shortest, longest, false, false);
+		return new StoreTraits(shortest, longest, false, false);
 	}
 
 	private static LockParameters on(StoreTraits traits, LockRequest request) {

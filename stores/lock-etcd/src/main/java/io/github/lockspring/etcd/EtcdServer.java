@@ -31,8 +31,8 @@ final class EtcdServer implements EntryServer {
 
 	private static final Logger logger = LoggerFactory.getLogger(EtcdServer.class);
 
-	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofSeconds(EtcdLease.MIN_SECONDS),
-			Duration.ofSeconds(1), null, false, false);
+	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofSeconds(EtcdLease.MIN_SECONDS), null, false,
+			false);
 
 	private final EtcdMembers members;
 

@@ -54,8 +54,8 @@ final class Sessions {
 	}
 
 	private static StoreTraits traits(long timeoutMillis) {
-		return new StoreTraits(Duration.ofMillis(timeoutMillis), Duration.ofMillis(1),
-				Duration.ofMillis(timeoutMillis).dividedBy(3), false, false);
+		return new StoreTraits(Duration.ofMillis(timeoutMillis), Duration.ofMillis(timeoutMillis).dividedBy(3), false,
+				false);
 	}
 
 	StoreTraits traits() {

@@ -187,26 +187,23 @@ public final class StoreClient {
 	/** Another thread sends what the driver would block the present one for. */
 	private <T> void send(Command command, String key, Duration timeout, boolean mayBlock,
 			Supplier<CompletionStage<T>> request, Answer<T> answer) {
-		Runnable sending = () -> {
-			Sent<T> sent = new Sent<>(command, key, timeout, answer);
+		if (!mayBlock && traits().blocking()) {
+			Executor executor = (command == Command.RENEW) ? this.executors.io() : this.executors.background();
 			try {
-				request.get().whenComplete(sent);
+				executor.execute(() -> send(command, key, timeout, true, request, answer));
 			}
 			catch (RuntimeException | Error ex) {
-				sent.accept(null, ex);
+				// an error too: the machine may be out of threads
+				answer.accept(null, noThread(ex));
 			}
-		};
-		if (mayBlock || !traits().blocking()) {
-			sending.run();
 			return;
 		}
-		Executor executor = (command == Command.RENEW) ? this.executors.io() : this.executors.background();
+		Sent<T> sent = new Sent<>(command, key, timeout, answer);
 		try {
-			executor.execute(sending);
+			request.get().whenComplete(sent);
 		}
 		catch (RuntimeException | Error ex) {
-			// an error too: the machine may be out of threads
-			answer.accept(null, noThread(ex));
+			sent.accept(null, ex);
 		}
 	}
 
