@@ -96,7 +96,7 @@ class EvidenceTests {
 	void pageListsTheTestsOfEachClaim() throws IOException {
 		List<String> lines = new ArrayList<>(List.of("# Evidence", "",
 				"Each claim of the documentation, and the tests that show it. The tests of one claim run with "
-						+ "`mvn verify -Dgroups=overrun-fixed`, those of a failure or a hole also by their names. "
+						+ "`mvn -Pci verify -Dgroups=overrun-fixed`, those of a failure or a hole also by their names. "
 						+ "`EvidenceTests` writes this page with `-Devidence=write`.",
 				"", "| claim | made in | tests |", "| --- | --- | --- |"));
 		this.claims.forEach((claim, place) -> lines.add("| <a id=\"%s\"></a>%1$s | %s | %s |".formatted(claim, place,
