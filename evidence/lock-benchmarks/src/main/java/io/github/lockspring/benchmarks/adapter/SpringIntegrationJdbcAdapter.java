@@ -10,7 +10,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /**
  * Spring Integration's registry in a table, with its defaults: it tries again after 100
- * ms.
+ * ms. Its documentation advises the addition to the statement for PostgreSQL.
  */
 final class SpringIntegrationJdbcAdapter implements LockAdapter {
 
@@ -21,6 +21,7 @@ final class SpringIntegrationJdbcAdapter implements LockAdapter {
 	SpringIntegrationJdbcAdapter(Servers servers) {
 		this.pool = JdbcPool.open(servers);
 		DefaultLockRepository repository = new DefaultLockRepository(this.pool);
+		repository.setInsertQuery(repository.getInsertQuery() + " ON CONFLICT DO NOTHING");
 		repository.setTransactionManager(new JdbcTransactionManager(this.pool));
 		repository.afterPropertiesSet();
 		repository.afterSingletonsInstantiated();
