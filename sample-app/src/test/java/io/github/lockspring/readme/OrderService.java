@@ -28,6 +28,12 @@ public class OrderService {
 		remember();
 	}
 
+	@DistributedLock(name = "order", key = "#orders.![id]")
+	public void shipAll(List<Order> orders) {
+		// holds order:1 and order:2 for the orders 1 and 2
+		remember();
+	}
+
 	@DistributedLock(key = "{'order:' + #order, 'customer:' + #customer}")
 	public void assign(long order, long customer) {
 		// assign(1, 2) holds order:1 and customer:2

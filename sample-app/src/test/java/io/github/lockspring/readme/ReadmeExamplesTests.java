@@ -18,6 +18,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * What the README says of its examples.
@@ -96,6 +97,14 @@ class ReadmeExamplesTests {
 	void collectionLocksEachOfItsKeys() {
 		this.accounts.transfer(2, 1, BigDecimal.TEN);
 		assertThat(this.tester.taken()).containsExactly("account:1", "account:2");
+	}
+
+	@Test
+	void listOfObjectsLocksTheIdOfEach() {
+		this.orders.shipAll(List.of(new Order(2, List.of("tea")), new Order(1, List.of())));
+		assertThat(this.tester.taken()).containsExactly("order:1", "order:2");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.orders.shipAll(List.of()))
+			.withMessageContaining("empty collection");
 	}
 
 	@Test
