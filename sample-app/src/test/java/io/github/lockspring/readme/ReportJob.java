@@ -15,7 +15,7 @@ public class ReportJob {
 	private int runs;
 
 	@Scheduled(cron = "0 0 3 * * *")
-	@DistributedLock(name = "job", key = "'report'", minHold = "1m", onBusy = OnBusy.SKIP)
+	@DistributedLock(name = "report-job", key = "'all'", minHold = "1m", onBusy = OnBusy.SKIP)
 	public void run() {
 		// runs on one instance
 		this.runs++;

@@ -33,7 +33,7 @@ class SwitchExamples {
 	static class Job {
 
 		@Scheduled(cron = "0 0 3 * * *")
-		@DistributedLock(name = "job", key = "'report'", maxHold = "10m", minHold = "1m", onBusy = OnBusy.SKIP)
+		@DistributedLock(name = "report-job", key = "'all'", maxHold = "10m", minHold = "1m", onBusy = OnBusy.SKIP)
 		public void run() {
 			report();
 		}
