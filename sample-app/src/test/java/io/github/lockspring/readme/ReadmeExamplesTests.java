@@ -34,6 +34,9 @@ class ReadmeExamplesTests {
 	private OrderTasks tasks;
 
 	@Autowired
+	private ReactiveTasks reactive;
+
+	@Autowired
 	private ReportJob job;
 
 	@Autowired
@@ -154,6 +157,13 @@ class ReadmeExamplesTests {
 		assertThat(this.tasks.assignUnderLocks()).contains("order:1", "customer:2");
 		assertThat(this.tasks.shipWithHandle()).isPositive();
 		assertThat(this.tasks.isTakenTwiceByOneThread()).isTrue();
+	}
+
+	@Test
+	void reactiveWorkRunsUnderItsLock() {
+		assertThat(this.reactive.invoice(49).block()).isEqualTo("49 under [order:49]");
+		assertThat(this.reactive.send(49).block()).isEqualTo("held");
+		this.tester.assertNotHeld("order:49");
 	}
 
 	@Test
