@@ -34,7 +34,7 @@ public class ReportJob {
 	 * sooner.
 	 */
 	@Scheduled(cron = "${shop.report.cron}")
-	@DistributedLock(name = "job", key = "'report'", minHold = "${shop.report.min-hold}", onBusy = OnBusy.SKIP)
+	@DistributedLock(name = "report-job", key = "'all'", minHold = "${shop.report.min-hold}", onBusy = OnBusy.SKIP)
 	public void run() {
 		this.jdbc.update("INSERT INTO report_runs (run) VALUES (?)",
 				LocalTime.now().format(TIME) + " by " + this.instance.name());

@@ -71,7 +71,7 @@ final class Recipes {
 					"A method with @DistributedLock, renewed. Nothing checks the lock when the sale is written.",
 					"docs/understand/guarantees.md", "Lockspring", Topology.SINGLE, Map.of()),
 			ours("lockspring-guard", "Lockspring with the commit guard",
-					"The sale is written in a transaction, and a transaction whose lock was lost does not commit.",
+					"The sale is written in a transaction, and a transaction whose lock is known to be lost does not commit.",
 					"docs/use/transactions.md", "LockspringGuarded", Topology.SINGLE, Map.of()),
 			ours("lockspring-fenced", "Lockspring with fencing",
 					"The sale is written under @Fenced: the database refuses an older token. The commit guard is off here.",

@@ -1,5 +1,8 @@
 package io.github.lockspring.test;
 
+import io.github.lockspring.DistributedLock;
+import io.github.lockspring.Fenced;
+import io.github.lockspring.LockDefinitionException;
 import io.github.lockspring.LockTemplate;
 import io.github.lockspring.store.LockStore;
 import io.github.lockspring.store.memory.MemoryLockStore;
@@ -11,6 +14,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Import;
 import org.springframework.test.context.TestContextManager;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
@@ -48,6 +52,31 @@ class SliceTests {
 		void busyIsAConflict() {
 			this.locks.makeBusy("page:7");
 			assertThat(this.mvc.post().uri("/pages/7")).hasStatus(409);
+		}
+
+	}
+
+	@Test
+	void fencedMethodIsRefusedInASliceWithoutADatabase() {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> new TestContextManager(FencedInASlice.class).getTestContext().getApplicationContext())
+			.havingRootCause()
+			.isInstanceOf(LockDefinitionException.class)
+			.withMessageContaining("there is no FencingGuard bean");
+	}
+
+	@WebMvcTest(TestApplication.Pages.class)
+	@AutoConfigureDistributedLocks
+	@Import(Stock.class)
+	static class FencedInASlice {
+
+	}
+
+	static class Stock {
+
+		@Fenced
+		@DistributedLock(key = "#seat")
+		public void sell(String seat) {
 		}
 
 	}
