@@ -210,7 +210,8 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 			});
 			leader.restart();
 			await().atMost(PATIENT).ignoreException(LockUnavailableException.class).untilAsserted(() -> {
-				try (HeldLock next = patient.locks().acquire(LockRequest.of("brief"))) {
+				// the new leader gives a session that is over some time to come back
+				try (HeldLock next = patient.locks().acquire(LockRequest.of("brief").waitTime(PATIENT))) {
 					assertThat(next.fencingToken()).isGreaterThan(lost.fencingToken());
 				}
 			});
