@@ -138,7 +138,7 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 	@Tag("zookeeper-sessions")
 	void f09SessionThatTheServerHasEndedIsFoundByTheNextRenewalAndTheNextOneKeepsItsLocks() {
 		// a lease that lasts for longer than a busy machine takes to renew it
-		ZooKeeperInstance holder = instance(Duration.ofSeconds(15));
+		ZooKeeperInstance holder = instance(Duration.ofSeconds(30));
 		ZooKeeperInstance other = lasting();
 		HeldLock held = holder.locks().acquire(this.request);
 		this.server.expire(holder.session());

@@ -18,7 +18,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LettuceConnectionsTests {
 
-	/** The first connection of a JVM loads the driver, which takes long on a busy machine. */
+	/**
+	 * The first connection of a JVM loads the driver, which takes long on a busy machine.
+	 */
 	private static final Duration PATIENT = Duration.ofMinutes(1);
 
 	private static final RedisEndpoint ENDPOINT = RedisEndpoint.of(new RedisStandaloneConfiguration(), false, false,
