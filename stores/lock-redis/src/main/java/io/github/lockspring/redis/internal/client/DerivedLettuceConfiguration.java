@@ -3,8 +3,8 @@ package io.github.lockspring.redis.internal.client;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockspring.redis.internal.client.RedisConnections.Topology;
