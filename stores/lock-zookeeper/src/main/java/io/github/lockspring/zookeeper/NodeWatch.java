@@ -35,7 +35,7 @@ final class NodeWatch implements Watcher {
 		this.waiter.watches(this.path);
 		CompletionStage<Boolean> there = this.waiter.session().data(this.path, this).thenApply((data) -> {
 			if (data.isEmpty()) {
-				this.waiter.watchEnded();
+				this.waiter.predecessorGone();
 			}
 			return data.isPresent();
 		});
@@ -59,7 +59,7 @@ final class NodeWatch implements Watcher {
 		}
 		else if (event.getType() == EventType.NodeDeleted || event.getState() == KeeperState.Expired
 				|| event.getState() == KeeperState.Closed) {
-			this.waiter.watchEnded();
+			this.waiter.predecessorGone();
 			this.gone.run();
 		}
 	}

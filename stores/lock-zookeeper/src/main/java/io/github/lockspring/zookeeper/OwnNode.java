@@ -144,9 +144,10 @@ final class OwnNode implements Entry.Own {
 		return left;
 	}
 
-	/** The watch has ended by itself. */
-	synchronized void watchEnded() {
+	/** The node before it is gone, and the watch with it. */
+	synchronized void predecessorGone() {
 		this.watched = null;
+		this.seen = null;
 	}
 
 }

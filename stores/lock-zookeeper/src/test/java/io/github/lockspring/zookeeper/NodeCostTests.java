@@ -216,4 +216,26 @@ class NodeCostTests {
 		assertThat(get(this.server.position(waiter.entry()))).isEmpty();
 	}
 
+	/** Two reads and then a list made a hand-over slower. */
+	@Test
+	@Tag("zookeeper-requests")
+	void waiterWhosePredecessorIsGoneSendsOneRequest() throws Exception {
+		List<Long> requests = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			Entry.Own owner = add("handed over");
+			Entry.Own waiter = add("handed over");
+			CountDownLatch gone = new CountDownLatch(1);
+			assertThat(get(this.server.watch(owner, waiter, gone::countDown))).isTrue();
+			get(this.server.remove(owner));
+			assertThat(gone.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+			long before = this.zooKeeper.requests();
+			assertThat(get(this.server.position(waiter)).orElseThrow().before()).isNull();
+			// the question counts, too
+			requests.add(this.zooKeeper.requests() - before - 1);
+			get(this.server.remove(waiter));
+		}
+		// a ping may come between, but not each time
+		assertThat(requests).contains(1L);
+	}
+
 }

@@ -18,6 +18,7 @@ import io.github.lockspring.store.LockStore.AcquireResult.Acquired;
 import io.github.lockspring.store.LockStore.AcquireResult.Busy;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.StoreHealth;
+import io.github.lockspring.testsupport.network.TcpProxy;
 import io.github.lockspring.testsupport.process.HolderProcess;
 import io.github.lockspring.testsupport.store.AbstractServerFailureTests;
 import io.github.lockspring.testsupport.store.Instance;
@@ -86,6 +87,13 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 	@Override
 	protected LockRequest brief() {
 		return this.request.ttl(PATIENT);
+	}
+
+	/** Without the root, the acquisition would need several requests. */
+	@Override
+	protected void loseReplies(TcpProxy proxy) {
+		this.server.keepRoot();
+		super.loseReplies(proxy);
 	}
 
 	@Override

@@ -124,8 +124,17 @@ final class ZooKeeperTestServer implements AutoCloseable {
 
 	/** Counts the transactions that the server has ever executed. */
 	long transactions() {
+		return state("Zxid");
+	}
+
+	/** Counts the requests of all clients so far, this one among them. */
+	long requests() {
+		return state("Received");
+	}
+
+	private long state(String name) {
 		String state = ask(port(), "srvr");
-		Matcher matcher = Pattern.compile("Zxid: (\\S+)").matcher(state);
+		Matcher matcher = Pattern.compile(name + ": (\\S+)").matcher(state);
 		if (!matcher.find()) {
 			throw new IllegalStateException(state);
 		}
@@ -151,6 +160,11 @@ final class ZooKeeperTestServer implements AutoCloseable {
 		catch (IOException ex) {
 			return "";
 		}
+	}
+
+	/** Creates a node, so the server does not delete the root as an empty container. */
+	void keepRoot() {
+		get(() -> this.admin.create().orSetData().creatingParentContainersIfNeeded().forPath(ROOT + "/kept"));
 	}
 
 	void deleteAll() {
