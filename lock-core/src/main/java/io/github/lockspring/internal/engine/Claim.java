@@ -6,11 +6,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What this instance knows of a key that it wants or owns, under one token: from the
- * first attempt until the token is released. Four things that have nothing to do with
+ * first attempt until the token is released. Three things that have nothing to do with
  * each other: for how long the store may have the token, which its release needs; who
- * holds the lock elsewhere, for what a waiter is told; whether other instances compete,
- * for {@link LocalHandoff}; and whether messages reach the token. Changes under the
- * monitor of the key's lock.
+ * holds the lock elsewhere, for what a waiter is told; and whether messages reach the
+ * token. Changes under the monitor of the key's lock.
  */
 final class Claim {
 
@@ -19,14 +18,10 @@ final class Claim {
 
 	private final OwnerToken token;
 
+	private final Contention contention;
+
 	/** The longest lease that was requested: for so long the store may have the token. */
 	private long longest;
-
-	/** Whether another instance is known to wait. */
-	private boolean contended;
-
-	/** Since when another instance waits, or may wait without this one knowing. */
-	private long contendedSince;
 
 	/** Since when no message can reach a token that needs one; null if one can. */
 	private @Nullable Long unreachedSince;
@@ -35,15 +30,19 @@ final class Claim {
 	private long heldElsewhereUntil;
 
 	/** Whether an attempt has found the lock busy. */
-	private boolean busyBefore;
+	private boolean foundBusy;
 
 	Claim(OwnerToken token, long now) {
 		this.token = token;
-		this.contendedSince = now;
+		this.contention = new Contention(now);
 	}
 
 	OwnerToken token() {
 		return this.token;
+	}
+
+	Contention contention() {
+		return this.contention;
 	}
 
 	/** Length of the lease that a hand-over from another instance gives. */
@@ -62,30 +61,6 @@ final class Claim {
 	 */
 	long longest() {
 		return this.longest + RenewalPolicy.drift(this.longest);
-	}
-
-	/** Another instance waits, or has waited already. Counts from the first time. */
-	void contended(long now) {
-		if (!this.contended) {
-			this.contended = true;
-			this.contendedSince = now;
-		}
-	}
-
-	/**
-	 * This instance owns the lock from now on: it does not share it longer with others
-	 * than from now, also if they have waited before.
-	 */
-	void owned(long now) {
-		this.contendedSince = now;
-	}
-
-	/**
-	 * Returns for how long another instance may have waited; negative if none does. An
-	 * instance that messages do not reach must assume one.
-	 */
-	long contendedFor(boolean informed, long now) {
-		return (this.contended || !informed) ? now - this.contendedSince : -1;
 	}
 
 	/**
@@ -109,25 +84,27 @@ final class Claim {
 	 * not
 	 */
 	void foundBusy(long until) {
-		this.busyBefore = true;
+		this.foundBusy = true;
 		this.heldElsewhereUntil = until;
 	}
 
-	/** Takes over what is known from a claim that this one replaces. */
+	/**
+	 * Takes over what is known from a claim that this one replaces. Contention is not: an
+	 * instance that messages do not reach assumes it.
+	 */
 	void followed(Claim before) {
-		this.busyBefore = before.busyBefore;
+		this.foundBusy = before.foundBusy;
 		this.heldElsewhereUntil = before.heldElsewhereUntil;
 	}
 
-	/** Whether another holder had the lock before this instance owned it. */
-	boolean wasBusy() {
-		return this.busyBefore;
+	/** Whether an attempt has found the lock busy. */
+	boolean hasFoundBusy() {
+		return this.foundBusy;
 	}
 
 	/** What is known about a holder elsewhere, a sentence. */
 	String describeHolder(long now) {
-		return this.busyBefore ? LockMessages.heldElsewhere(this.heldElsewhereUntil - now)
-				: LockMessages.AHEAD_IN_QUEUE;
+		return this.foundBusy ? LockMessages.heldElsewhere(this.heldElsewhereUntil - now) : LockMessages.AHEAD_IN_QUEUE;
 	}
 
 }

@@ -279,10 +279,10 @@ final class DefaultHeldLock implements KeyedLock {
 	 * @return whether another owner may have held the lock before it
 	 */
 	private boolean released(ReleaseResult result, boolean waitedFor) {
-		if (!(result instanceof ReleaseResult.NotOwner notOwner) || (!waitedFor && isOver())) {
+		if (!(result instanceof ReleaseResult.NotOwner notOwner) || (!waitedFor && isLeaseOver())) {
 			return false;
 		}
-		boolean lost = notOwner.fencingToken() > fencingToken() || (waitedFor && isOver());
+		boolean lost = notOwner.fencingToken() > fencingToken() || (waitedFor && isLeaseOver());
 		if (lost) {
 			this.hold.lostUnnoticed(Cause.FOUND_AT_RELEASE);
 			this.registry.reportLoss(this.hold, Cause.FOUND_AT_RELEASE, this.hold.heldFor(now()));
@@ -293,7 +293,7 @@ final class DefaultHeldLock implements KeyedLock {
 		return lost;
 	}
 
-	private boolean isOver() {
+	private boolean isLeaseOver() {
 		return now() - this.hold.deadline() >= 0;
 	}
 

@@ -130,7 +130,7 @@ final class Held extends KeyState implements Waiter.Outcome {
 	private boolean mayHandOff(long now) {
 		Waiter next = this.lock.waiters().first();
 		return next != null && LocalHandoff.isAllowed(parameters(), next.parameters(), this.lease, this.handoffs,
-				this.claim.contendedFor(this.lock.port().isInformed(), now), now);
+				this.claim.contention().nanos(this.lock.port().isInformed(), now), now);
 	}
 
 	/** The store does not know the tokens of hand-offs inside the instance. */

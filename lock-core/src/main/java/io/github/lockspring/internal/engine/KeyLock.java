@@ -32,10 +32,12 @@ import org.jspecify.annotations.Nullable;
  * For maintainers: each method of the first part is one event. It runs under the monitor,
  * and only it changes anything; time is an argument. There is no thread, no clock and no
  * store here: what an event sends, wakes or reports is an effect, which runs when the
- * monitor has been left. An event that decides by the time calls {@link #tickState}
- * first. Each of them ends in {@link #settle}: a key that nobody waits for is abandoned
- * by its state; one without a state is asked for if somebody waits, and is dropped
- * otherwise. So no event can forget a waiter.
+ * monitor has been left; so the answer to a request may be another event inside that
+ * effect. {@code enqueue}, {@code timeOut}, {@code tick}, {@code end} and {@code isHeld}
+ * let the time pass first ({@link #tickState}), and notice a holder that is dead; the
+ * others compare times themselves. Each event ends in {@link #settle}: a key that nobody
+ * waits for is abandoned by its state; one without a state is asked for if somebody
+ * waits, and is dropped otherwise. So no event can forget a waiter.
  */
 @SuppressWarnings("try")
 final class KeyLock implements Watchdog.Watched {
@@ -270,7 +272,7 @@ final class KeyLock implements Watchdog.Watched {
 			boolean known = isOf(token);
 			if (this.state != null && known) {
 				if (othersWait) {
-					this.state.claim.contended(now);
+					this.state.claim.contention().notice(now);
 				}
 				then.accept(this.state);
 			}
@@ -497,7 +499,7 @@ final class KeyLock implements Watchdog.Watched {
 
 	/** This instance owns the lock: the first waiter gets it. */
 	void own(Claim claim, long fencingToken, long sent, long length, long now) {
-		claim.owned(now);
+		claim.contention().owned(now);
 		give(claim, new Lease(sent, length), fencingToken, 0, now);
 	}
 
@@ -518,7 +520,7 @@ final class KeyLock implements Watchdog.Watched {
 		if (handoffs > 0) {
 			return Handover.LOCAL;
 		}
-		return claim.wasBusy() ? Handover.REMOTE : null;
+		return claim.hasFoundBusy() ? Handover.REMOTE : null;
 	}
 
 	/**

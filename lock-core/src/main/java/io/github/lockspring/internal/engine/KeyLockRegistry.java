@@ -215,6 +215,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 		return this.locks.isEmpty();
 	}
 
+	/** For tests. */
 	boolean isEmpty() {
 		return isIdle() && this.releases.isEmpty();
 	}
@@ -273,6 +274,9 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	// what locks need
 
+	/**
+	 * Later tokens have larger numbers, also after a restart: some stores compare them.
+	 */
 	@Override
 	public Claim newClaim(int grantMillis, long now) {
 		long number = this.sequence.accumulateAndGet(this.epochMicros + micros(now),

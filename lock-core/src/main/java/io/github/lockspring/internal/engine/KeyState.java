@@ -78,7 +78,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 
 	/** Another instance has the lock, or a waiter of this one is ahead. */
 	final AcquireFailure busyElsewhere(long now) {
-		return new Busy(this.claim.describeHolder(now), this.claim.wasBusy());
+		return new Busy(this.claim.describeHolder(now), this.claim.hasFoundBusy());
 	}
 
 	@Override
@@ -147,7 +147,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 		}
 
 		private void busy(AcquireResult.Busy result, long now) {
-			// before foundBusy, which sets wasBusy
+			// before foundBusy, which changes it
 			boolean left = mayHaveLeftToken();
 			// other clients may give a key more time than nanoseconds can count
 			long millis = (result.remainingMillis() < 0) ? Long.MAX_VALUE : result.remainingMillis();
@@ -175,7 +175,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 		 * have queued it. A release too many is harmless.
 		 */
 		private boolean mayHaveLeftToken() {
-			return this.request.queue() || this.before != null || this.claim.wasBusy();
+			return this.request.queue() || this.before != null || this.claim.hasFoundBusy();
 		}
 
 		/** Whether the next attempt can queue, and this one could not. */
@@ -221,7 +221,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 
 		/** Until when a waiter whose time is over waits for the first answer. */
 		long waitsForAnswerUntil() {
-			return this.claim.wasBusy() ? this.sent : this.lock.retry().usuallyAnsweredBy(unansweredSince());
+			return this.claim.hasFoundBusy() ? this.sent : this.lock.retry().usuallyAnsweredBy(unansweredSince());
 		}
 
 		/**
@@ -230,7 +230,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 		 */
 		@Override
 		AcquireFailure whyNot(Waiter waiter, long now) {
-			boolean holderKnown = this.claim.wasBusy() && this.before == null;
+			boolean holderKnown = this.claim.hasFoundBusy() && this.before == null;
 			if (holderKnown || now - this.lock.retry().usuallyAnsweredBy(unansweredSince()) < 0) {
 				return busyElsewhere(now);
 			}

@@ -70,6 +70,7 @@ final class Releases {
 		return present;
 	}
 
+	/** For tests. */
 	@Nullable Release registered(OwnerToken token) {
 		return this.unanswered.get(token);
 	}
@@ -138,17 +139,18 @@ final class Releases {
 		else {
 			send(release, false);
 		}
-		firstTryIsOver(release, now, (result instanceof ReleaseResult.NotOwner notOwner)
+		tryIsOver(release, now, (result instanceof ReleaseResult.NotOwner notOwner)
 				? ReleaseResult.NotOwner.of(notOwner.fencingToken(), tries) : result, null);
 	}
 
 	private void failed(Release release, int number, @Nullable LockUnavailableException failure, long now) {
 		release.failed(number, now);
 		this.due.accept(now + Release.INTERVAL_NANOS);
-		firstTryIsOver(release, now, null, failure);
+		tryIsOver(release, now, null, failure);
 	}
 
-	private void firstTryIsOver(Release release, long now, @Nullable ReleaseResult result,
+	/** Only the first call says something new. */
+	private void tryIsOver(Release release, long now, @Nullable ReleaseResult result,
 			@Nullable LockUnavailableException failure) {
 		// the lock first: a holder that goes on may ask for it again at once
 		if (!release.firstTry().isDone() && release.lock() != null) {
@@ -193,7 +195,7 @@ final class Releases {
 		}
 		else if (release.isOver(now)) {
 			this.unanswered.remove(release.token(), release);
-			firstTryIsOver(release, now, null, new LockUnavailableException("The lease that it ends is over"));
+			tryIsOver(release, now, null, new LockUnavailableException("The lease that it ends is over"));
 		}
 		else {
 			boolean alone = asked.add(shard(release));

@@ -55,8 +55,8 @@
  * attempt has left nothing; so does the answer of an attempt that comes later and may
  * have left its token in the store. To "listen" opens the inbox, if it is not, and
  * registers the name of the instance. An error, such as a {@code StackOverflowError}, may
- * end a waiter or a holder before it can say so: the next event skips the one, and ends
- * the hold of the other.
+ * end a waiter or a holder before it can say so: the next event skips the one; the next
+ * one that lets the time pass ends the hold of the other.
  * <p>
  * Not in the table: a waiter whose time is over leaves; only the first one in
  * <em>Asking</em> stays a little longer ({@link RetrySchedule#usuallyAnsweredBy}) until

@@ -282,7 +282,7 @@ class KeyStateTests {
 
 		private boolean isContended() {
 			Held held = held();
-			return held != null && held.claim.contendedFor(true, this.now) >= 0;
+			return held != null && held.claim.contention().nanos(true, this.now) >= 0;
 		}
 
 		@Nullable KeyState state() {
