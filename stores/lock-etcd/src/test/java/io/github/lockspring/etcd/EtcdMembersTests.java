@@ -114,7 +114,7 @@ class EtcdMembersTests {
 		await().atMost(PATIENT).until(() -> members.get(0).isLeader() || members.get(2).isLeader());
 		for (int first = 0; first < 3; first++) {
 			List<EtcdConnection> connections = members.stream()
-				.map((member) -> new EtcdConnection(client(member, new Faults()), Duration.ofSeconds(10), PATIENT,
+				.map((member) -> new EtcdConnection(client(member, new Faults()), Duration.ofSeconds(30), PATIENT,
 						PATIENT))
 				.toList();
 			try (EtcdMembers cluster = new EtcdMembers(connections, first)) {

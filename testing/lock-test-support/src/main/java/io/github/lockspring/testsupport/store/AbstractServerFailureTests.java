@@ -63,7 +63,8 @@ public abstract class AbstractServerFailureTests extends AbstractConnectionFailu
 	}
 
 	private static void assertUnavailable(LockTemplate locks, LockRequest request, String word) {
-		Duration waitTime = Duration.ofSeconds(1);
+		// the driver notices the failure before that
+		Duration waitTime = Duration.ofSeconds(3);
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> locks.acquire(request.waitTime(waitTime)))
