@@ -64,7 +64,7 @@ public final class QueueLockStore implements LockStore {
 		this.name = name;
 		this.server = server;
 		this.clock = clock;
-		this.steps = new QueueSteps(server, this.places, this.inboxes, clock);
+		this.steps = new QueueSteps(name, server, this.places, this.inboxes, clock);
 		server.onConnectionChange(() -> {
 			this.places.values().forEach(Place::connectionChanged);
 			this.inboxes.values().forEach(QueueInbox::confirm);

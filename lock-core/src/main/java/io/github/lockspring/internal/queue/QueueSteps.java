@@ -44,6 +44,8 @@ final class QueueSteps {
 	/** An ownership that begins with less is renewed first, if its lease is longer. */
 	private static final long ENOUGH_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
 
+	private final String name;
+
 	private final EntryServer server;
 
 	private final Map<Place.Id, Place> places;
@@ -54,7 +56,9 @@ final class QueueSteps {
 
 	private final QueueEnds ends;
 
-	QueueSteps(EntryServer server, Map<Place.Id, Place> places, Map<String, QueueInbox> inboxes, LongSupplier clock) {
+	QueueSteps(String name, EntryServer server, Map<Place.Id, Place> places, Map<String, QueueInbox> inboxes,
+			LongSupplier clock) {
+		this.name = name;
 		this.server = server;
 		this.places = places;
 		this.inboxes = inboxes;
@@ -94,8 +98,8 @@ final class QueueSteps {
 		}
 		long start = this.clock.getAsLong();
 		if (start - deadline > 0) {
-			return Stages.failed("Nothing was sent for lock '" + place.key()
-					+ "': an earlier request for it has not been answered in time");
+			return Stages.failed("An earlier request for " + describe(place)
+					+ " has not been answered in time, so nothing was sent");
 		}
 		if (place.is(State.KEPT)) {
 			return busy(place.key());
@@ -104,7 +108,7 @@ final class QueueSteps {
 			return this.ends.finish(place).thenCompose((there) -> attempt(place, request, deadline));
 		}
 		if (request.token().sequence() < place.token().sequence()) {
-			return Stages.failed("A later request of this instance has taken the place of lock '" + place.key() + "'");
+			return Stages.failed("A later request of this instance has taken the place of " + describe(place));
 		}
 		if (!place.token().equals(request.token())) {
 			return useBy(request.token(), place, request, deadline);
@@ -230,15 +234,19 @@ final class QueueSteps {
 	}
 
 	/** It is asked for again, when there may be a proof. */
-	private static CompletionStage<AcquireResult> notProven(Place place) {
-		return Stages.failed("It is not proven that the entry of lock '" + place.key() + "' is still valid");
+	private CompletionStage<AcquireResult> notProven(Place place) {
+		return Stages.failed("It is not proven that the entry of " + describe(place) + " is still valid");
 	}
 
 	/** What is left of an entry is removed before the next attempt adds another one. */
 	private CompletionStage<AcquireResult> ended(Place place, String why) {
 		place.giveUp();
 		return this.ends.finish(place)
-			.thenCompose((there) -> Stages.failed("The entry of lock '" + place.key() + "' " + why));
+			.thenCompose((there) -> Stages.failed("The entry of " + describe(place) + " " + why));
+	}
+
+	private String describe(Place place) {
+		return "lock '" + place.key() + "' in " + this.name;
 	}
 
 	private CompletionStage<AcquireResult> acquired(Place place, AcquireRequest request, Entry.Own entry, long start) {

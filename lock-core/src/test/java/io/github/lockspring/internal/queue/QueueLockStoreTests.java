@@ -196,7 +196,9 @@ class QueueLockStoreTests {
 				Duration.ZERO);
 		this.server.sent.clear();
 		answer.complete(true);
-		assertThat(late).failsWithin(TIMEOUT).withThrowableOfType(ExecutionException.class);
+		assertThat(late).failsWithin(TIMEOUT)
+			.withThrowableOfType(ExecutionException.class)
+			.withMessageContaining("earlier request for lock 'key' in memory");
 		assertThat(this.server.sent).isEmpty();
 	}
 
@@ -337,7 +339,7 @@ class QueueLockStoreTests {
 		this.server.entries.get(1).proven.set(-TTL.toNanos());
 		release(this.holder);
 		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter))
-			.withMessageContaining("not proven");
+			.withMessageContaining("not proven that the entry of lock 'key' in memory");
 		this.server.entries.get(0).proven.set(TTL.toNanos());
 		assertThat(acquire(this.waiter)).isInstanceOf(Acquired.class);
 	}
