@@ -36,6 +36,10 @@ final class Place {
 		WAITING,
 		/** It is the first, and its token owns the lock. */
 		OWNED,
+		/**
+		 * The ownership has ended, and it is to keep the lock, which has no result yet.
+		 */
+		KEEPING,
 		/** The ownership has ended, and it keeps the lock for some time. */
 		KEPT,
 		/** The token was given up while {@link #UNKNOWN}. */
@@ -202,9 +206,13 @@ final class Place {
 		endAt(until);
 	}
 
-	void kept(long until) {
-		this.state = State.KEPT;
+	void keeping(long until) {
+		this.state = State.KEEPING;
 		endAt(until);
+	}
+
+	void kept() {
+		this.state = State.KEPT;
 	}
 
 	/** There is no entry any more. */
@@ -219,7 +227,7 @@ final class Place {
 
 	/** The token or its entry is given up; the entry, if it is there, will be removed. */
 	void giveUp() {
-		this.wasOwned |= this.state == State.OWNED;
+		this.wasOwned |= this.state == State.OWNED || this.state == State.KEEPING;
 		this.state = (this.entry == null) ? State.SETTLING : State.REMOVING;
 	}
 

@@ -1,8 +1,10 @@
 package io.github.lockspring.internal.queue;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -26,6 +28,9 @@ final class QueueEnds {
 	private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private static final long BETWEEN_RETRIES_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+	/** Longer than the engine usually takes to repeat an attempt. */
+	private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	private final EntryServer server;
 
@@ -61,8 +66,11 @@ final class QueueEnds {
 		if (place.is(State.KEPT)) {
 			return Stages.done(request.keep().isZero() ? new ReleaseResult.NotOwner(0) : new ReleaseResult.Released());
 		}
-		if (entry != null && place.is(State.OWNED) && !request.keep().isZero()) {
-			return keep(place, entry, request);
+		if (place.is(State.OWNED) && !request.keep().isZero()) {
+			place.keeping(this.clock.getAsLong() + request.keep().toNanos());
+		}
+		if (entry != null && place.is(State.KEEPING)) {
+			return keep(place, entry);
 		}
 		boolean repeated = place.isEnding();
 		boolean entered = entry != null;
@@ -79,14 +87,20 @@ final class QueueEnds {
 		});
 	}
 
-	private CompletionStage<ReleaseResult> keep(Place place, Entry.Own entry, ReleaseRequest request) {
-		return this.server.keep(entry, QueueSteps.millis(request.keep())).thenCompose((there) -> {
+	/** Repeated until it has a result: the next token must not get the lock before. */
+	private CompletionStage<ReleaseResult> keep(Place place, Entry.Own entry) {
+		Duration keep = Duration.ofNanos(Math.max(0, place.leaseEnd() - this.clock.getAsLong()));
+		return this.server.keep(entry, QueueSteps.millis(keep)).whenComplete((there, ex) -> {
+			if (ex != null) {
+				retryLater(place);
+			}
+		}).thenCompose((there) -> {
 			if (!there) {
 				place.giveUp();
 				// told also if that has no answer, which is repeated
 				return finish(place).handle((gone, ex) -> lost(entry));
 			}
-			place.kept(this.clock.getAsLong() + request.keep().toNanos());
+			place.kept();
 			scheduleEnd(place);
 			return Stages.done(new ReleaseResult.Released());
 		});
@@ -148,29 +162,40 @@ final class QueueEnds {
 		endAfter(place, Math.max(0, place.leaseEnd() - this.clock.getAsLong()));
 	}
 
+	/** An addition has no result: it is settled, unless it is repeated soon. */
+	void scheduleSettling(Place place) {
+		endAfter(place, SETTLE_NANOS);
+	}
+
 	private void end(Place place) {
 		place.then(() -> {
 			if (place.isEnding()) {
 				return finish(place);
 			}
-			if (!place.is(State.OWNED) && !place.is(State.KEPT)) {
+			if (place.is(State.FREE) || place.is(State.WAITING)) {
 				// this timer was for an earlier entry
 				return Stages.done(true);
 			}
-			if (place.leaseEnd() - this.clock.getAsLong() > 0) {
-				scheduleEnd(place);
-				return Stages.done(true);
+			Entry.Own entry = place.entry();
+			if (entry == null || place.leaseEnd() - this.clock.getAsLong() <= 0) {
+				place.giveUp();
+				return finish(place);
 			}
-			place.giveUp();
-			return finish(place);
+			if (place.is(State.KEEPING)) {
+				return keep(place, entry).thenApply((result) -> true);
+			}
+			scheduleEnd(place);
+			return Stages.done(true);
 		});
 	}
 
 	/**
-	 * Waits longer if there are many entries, to spare a server that has just restarted.
+	 * At different times if there are many entries, to spare a server that has just
+	 * restarted.
 	 */
 	private void retryLater(Place place) {
-		endAfter(place, Math.max(RETRY_NANOS, this.places.size() * BETWEEN_RETRIES_NANOS));
+		long spread = this.places.size() * BETWEEN_RETRIES_NANOS;
+		endAfter(place, Math.max(RETRY_NANOS, (long) (spread * ThreadLocalRandom.current().nextDouble())));
 	}
 
 	private void endAfter(Place place, long nanos) {

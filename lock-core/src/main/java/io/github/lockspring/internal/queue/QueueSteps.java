@@ -101,8 +101,11 @@ final class QueueSteps {
 			return Stages.failed("An earlier request for " + describe(place)
 					+ " has not been answered in time, so nothing was sent");
 		}
-		if (place.is(State.KEPT)) {
+		if (place.is(State.KEEPING)) {
 			return busy(place.key());
+		}
+		if (place.is(State.KEPT)) {
+			return kept(place, request, deadline);
 		}
 		if (place.isEnding()) {
 			return this.ends.finish(place).thenCompose((there) -> attempt(place, request, deadline));
@@ -122,6 +125,22 @@ final class QueueSteps {
 			return attempt(place, request, deadline);
 		}
 		return place.is(State.OWNED) ? owns(place, request, entry, start) : again(place, request, entry, start);
+	}
+
+	/**
+	 * An entry that is kept may have been taken away, or may have ended before its time.
+	 */
+	private CompletionStage<AcquireResult> kept(Place place, AcquireRequest request, long deadline) {
+		Entry.Own entry = place.entry();
+		return this.server.first(place.key()).thenCompose((first) -> {
+			boolean there = entry != null && !entry.isOver()
+					&& first.filter((content) -> content.order() == entry.order()).isPresent();
+			if (there) {
+				return Stages.done(busy(first, null));
+			}
+			place.giveUp();
+			return this.ends.finish(place).thenCompose((done) -> attempt(place, request, deadline));
+		});
 	}
 
 	/** The next token adds its entry when the one before is gone. */
@@ -158,6 +177,10 @@ final class QueueSteps {
 			if (ex != null && !repeated && Stages.unavailable(ex).isPermanent()) {
 				// refused: there is nothing to settle
 				place.free();
+			}
+			else if (ex != null) {
+				// the token may have been released already
+				this.ends.scheduleSettling(place);
 			}
 		}).thenCompose((added) -> {
 			Entry.Own entry = added.entry();

@@ -248,6 +248,61 @@ class QueueLockStoreTests {
 		assertThat(this.server.sent).containsExactly("keep", "remove");
 	}
 
+	/** Its token may have been released before it was sent. */
+	@Test
+	void additionWithoutAResultThatNobodyRepeatsIsSettled() {
+		this.server.failing.put("add", 1);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> acquire(this.waiter));
+		assertThat(tokens()).containsExactly(this.waiter.toString());
+		await().atMost(TIMEOUT).until(() -> tokens().isEmpty());
+		assertThat(this.server.sent).containsSubsequence("settle", "remove");
+	}
+
+	private ReleaseResult keep(Duration keep) {
+		return Stages.join(this.store.release(new ReleaseRequest("key", this.holder, 0, keep), TIMEOUT), TIMEOUT);
+	}
+
+	@Test
+	void nextTokenDoesNotGetALockWhoseKeepHasNoResult() {
+		OwnerToken next = new OwnerToken(HOLDER, 2, 5000);
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
+		this.server.failing.put("keep", 1);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> keep(Duration.ofSeconds(4)));
+		assertThat(acquire(next)).isInstanceOf(Busy.class);
+		await().atMost(TIMEOUT).until(() -> this.server.sent.stream().filter("keep"::equals).count() == 2);
+		assertThat(tokens()).as("it is repeated by itself").containsExactly(this.holder.toString());
+		assertThat(keep(Duration.ofSeconds(2))).isInstanceOf(ReleaseResult.Released.class);
+		await().atMost(TIMEOUT).until(() -> acquire(next) instanceof Acquired);
+	}
+
+	@Test
+	void keepThatNeverHasAResultEndsWithItsTime() {
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
+		this.server.failing.put("keep", Integer.MAX_VALUE);
+		assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> keep(Duration.ofSeconds(2)));
+		await().atMost(TIMEOUT).until(() -> tokens().isEmpty());
+	}
+
+	@Test
+	void keptLockThatWasTakenAwayIsFreeForItsInstanceToo() {
+		OwnerToken next = new OwnerToken(HOLDER, 2, 5000);
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
+		assertThat(keep(TTL)).isInstanceOf(ReleaseResult.Released.class);
+		assertThat(acquire(next)).isInstanceOf(Busy.class);
+		this.server.take(this.server.entries.get(0));
+		assertThat(acquire(next)).isInstanceOf(Acquired.class);
+		assertThat(tokens()).containsExactly(next.toString());
+	}
+
+	@Test
+	void keptLockThatHasEndedWithItsSessionIsFree() {
+		OwnerToken next = new OwnerToken(HOLDER, 2, 5000);
+		assertThat(acquire(this.holder)).isInstanceOf(Acquired.class);
+		assertThat(keep(TTL)).isInstanceOf(ReleaseResult.Released.class);
+		this.server.entries.get(0).over.set(true);
+		assertThat(acquire(next)).isInstanceOf(Acquired.class);
+	}
+
 	/** Something of it may be there, such as on a lease that is taken for gone. */
 	@Test
 	void whatIsLeftOfAnEntryThatIsOverIsRemovedBeforeTheNextOneIsAdded() {

@@ -109,6 +109,8 @@ final class EtcdMoves {
 						mine.end();
 						return false;
 					}
+					// a raise that was noted meanwhile has ended all other moves
+					mine.mayBeOn(own);
 					return mine.noteLease(own.id(), response.getHeader().getRevision());
 				});
 		});

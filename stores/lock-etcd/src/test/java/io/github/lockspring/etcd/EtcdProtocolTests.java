@@ -475,6 +475,21 @@ class EtcdProtocolTests {
 		assertThat(get(this.server.read(first.entry())).orElseThrow().kept()).isTrue();
 	}
 
+	/** Both were carried out; a raise that is noted ends all other moves of its entry. */
+	@Test
+	void e18RaiseThatIsAnsweredDuringAKeepDoesNotMakeItLookLost() throws Exception {
+		Added first = get(this.server.add(this.key, FIRST, 60_000, false));
+		this.faults.holdAnswer(Faults.RAISE);
+		this.server.renew(List.of(new Renewal(first.entry(), 60_000)));
+		// a message and the end of its call
+		await().atMost(PATIENT).until(() -> this.faults.held() == 2);
+		this.faults.holdAnswer(Faults.KEEP);
+		CompletionStage<Boolean> kept = this.server.keep(first.entry(), 20_000);
+		await().atMost(PATIENT).until(() -> this.faults.held() == 4);
+		this.faults.release();
+		assertThat(get(kept)).isTrue();
+	}
+
 	/** The renewal has begun when the hold ends. */
 	@Test
 	void e18RaiseIsNotBegunAfterAKeep() throws Exception {
