@@ -123,7 +123,9 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 		@Override
 		void tick(long now) {
 			if (now - due() >= 0) {
-				failed(this.lock.port().noteUnanswered(this.request), now);
+				LockUnavailableException silence = this.lock.port().noteUnanswered(this.request);
+				// the reason that the store has given for an earlier attempt says more
+				failed((this.before != null) ? this.before.error() : silence, now);
 			}
 		}
 
@@ -244,7 +246,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 	 * The last attempts, which have no answer.
 	 *
 	 * @param since when the first of them was sent
-	 * @param error why the last one has none
+	 * @param error why they have none, as the store said last
 	 */
 	record Unanswered(long since, LockUnavailableException error) {
 	}

@@ -134,6 +134,19 @@ class KeyStateTests {
 				.mapToObj((column) -> Arguments.of(row.get(0), table.get(0).get(column), row.get(column))));
 	}
 
+	/** It names the server, which the silence does not. */
+	@Test
+	void reasonThatTheStoreHasGivenIsNotReplacedByItsSilence() {
+		Key key = new Key();
+		key.fail(false);
+		key.tick(2 * TTL);
+		assertThat(key.stateName()).isEqualTo("Asking");
+		key.tick(2 * TTL);
+		assertThat(key.stateName()).isEqualTo("Retrying");
+		assertThat(key.state().whyNot(key.waiter(0), key.now)).isInstanceOfSatisfying(AcquireFailure.Unavailable.class,
+				(failure) -> assertThat(failure.cause()).hasMessageContaining("no result"));
+	}
+
 	/** The first row has the states, the others an event and a cell for each state. */
 	private static List<List<String>> table() {
 		try {
