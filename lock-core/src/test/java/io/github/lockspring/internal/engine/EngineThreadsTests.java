@@ -12,6 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
 
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
@@ -75,6 +77,27 @@ class EngineThreadsTests {
 
 	private void awaitNoThreads() {
 		await().atMost(Duration.ofSeconds(30)).until(() -> ownThreads().isEmpty());
+	}
+
+	/** In the common pool of Java 25, a driver's handshake would not be finished. */
+	@Test
+	void callersThatWaitDoNotUseUpTheThreadsOfAForkJoinPool() {
+		ForkJoinPool pool = new ForkJoinPool(1);
+		try {
+			HeldLock held = this.engine.template().acquire(LockRequest.of("k"));
+			List<Future<?>> waiting = new ArrayList<>();
+			for (int i = 0; i < 3; i++) {
+				waiting.add(pool.submit(() -> this.engine.template()
+					.acquire(LockRequest.of("k").waitTime(Duration.ofMinutes(1)))
+					.close()));
+			}
+			assertThat(pool.submit(() -> "done")).succeedsWithin(Duration.ofSeconds(20));
+			held.close();
+			assertThat(waiting).allSatisfy((each) -> assertThat(each).succeedsWithin(Duration.ofSeconds(20)));
+		}
+		finally {
+			pool.shutdownNow();
+		}
 	}
 
 	@Test

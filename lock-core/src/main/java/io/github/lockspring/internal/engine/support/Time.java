@@ -1,5 +1,8 @@
 package io.github.lockspring.internal.engine.support;
 
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -44,7 +47,43 @@ public interface Time {
 	 * @param nanos longest time, in nanoseconds
 	 */
 	default void park(Object blocker, long nanos) {
-		LockSupport.parkNanos(blocker, nanos);
+		if (Thread.currentThread() instanceof ForkJoinWorkerThread) {
+			parkWorker(blocker, nanos);
+		}
+		else {
+			LockSupport.parkNanos(blocker, nanos);
+		}
+	}
+
+	/**
+	 * The pool gets another thread meanwhile, as for other calls that block. In the
+	 * common pool others may depend on that: on Java 25 Lettuce cannot log in while all
+	 * of its threads wait.
+	 */
+	private static void parkWorker(Object blocker, long nanos) {
+		try {
+			ForkJoinPool.managedBlock(new ForkJoinPool.ManagedBlocker() {
+
+				@Override
+				public boolean block() {
+					LockSupport.parkNanos(blocker, nanos);
+					return true;
+				}
+
+				@Override
+				public boolean isReleasable() {
+					return false;
+				}
+
+			});
+		}
+		catch (RejectedExecutionException ex) {
+			// it has as many as it may have
+			LockSupport.parkNanos(blocker, nanos);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	/**
