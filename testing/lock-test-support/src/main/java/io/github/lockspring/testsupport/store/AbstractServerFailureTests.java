@@ -63,9 +63,8 @@ public abstract class AbstractServerFailureTests extends AbstractConnectionFailu
 	}
 
 	private static void assertUnavailable(LockTemplate locks, LockRequest request, String word) {
-		// for two attempts: on a busy machine a driver may need long to say why it has no
-		// answer
-		Duration waitTime = Duration.ofSeconds(5);
+		// a busy driver takes time to say why it has no answer; leases end meanwhile
+		Duration waitTime = Duration.ofSeconds(2);
 		long start = System.nanoTime();
 		assertThatExceptionOfType(LockUnavailableException.class)
 			.isThrownBy(() -> locks.acquire(request.waitTime(waitTime)))
