@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * first attempt until the token is released. Three things that have nothing to do with
  * each other: for how long the store may have the token, which its release needs; who
  * holds the lock elsewhere, for what a waiter is told; and whether messages reach the
- * token. Changes under the monitor of the key's lock.
+ * token. Whether others compete is {@link Contention}. Changes under the monitor of the
+ * key's lock.
  */
 final class Claim {
 

@@ -177,6 +177,7 @@ final class QueueEnds {
 				return Stages.done(true);
 			}
 			Entry.Own entry = place.entry();
+			// without an entry, an addition has no result
 			if (entry == null || place.leaseEnd() - this.clock.getAsLong() <= 0) {
 				place.giveUp();
 				return finish(place);
@@ -195,7 +196,7 @@ final class QueueEnds {
 	 */
 	private void retryLater(Place place) {
 		long spread = this.places.size() * BETWEEN_RETRIES_NANOS;
-		endAfter(place, Math.max(RETRY_NANOS, (long) (spread * ThreadLocalRandom.current().nextDouble())));
+		endAfter(place, Math.max(RETRY_NANOS, ThreadLocalRandom.current().nextLong(spread + 1)));
 	}
 
 	private void endAfter(Place place, long nanos) {

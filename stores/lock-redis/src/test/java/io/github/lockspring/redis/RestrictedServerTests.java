@@ -128,7 +128,7 @@ class RestrictedServerTests {
 		user(rules);
 		try (Instance one = instance(driver); Instance two = instance(driver)) {
 			int[] counter = new int[1];
-			LockRequest request = LockRequest.of(driver + rules).waitTime(Duration.ofMinutes(2));
+			LockRequest request = LockRequest.of(driver + rules).waitTime(Duration.ofSeconds(30));
 			List<CompletableFuture<Void>> workers = new ArrayList<>();
 			for (Instance instance : List.of(one, two)) {
 				workers.add(CompletableFuture.runAsync(() -> {
@@ -141,7 +141,7 @@ class RestrictedServerTests {
 				}));
 			}
 			for (CompletableFuture<Void> worker : workers) {
-				worker.get(3, TimeUnit.MINUTES);
+				worker.get(60, TimeUnit.SECONDS);
 			}
 			assertThat(counter).containsExactly(10);
 			HeldLock renewed = one.locks().acquire(LockRequest.of("renewed").ttl(Duration.ofSeconds(3)));
