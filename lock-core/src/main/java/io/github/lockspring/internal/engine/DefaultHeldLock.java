@@ -205,7 +205,7 @@ final class DefaultHeldLock implements KeyedLock {
 		}
 		catch (LockUnavailableException ex) {
 			throw new LockUnavailableException(key(),
-					LockMessages.lock(parameters()) + " could not be renewed; the cause says why", ex);
+					LockMessages.lock(parameters()) + " could not be renewed; the cause names the reason", ex);
 		}
 		this.lock.renewed(this.hold.token(), result, sent, lease.toNanos(), now());
 		if (extend && result == RenewResult.RENEWED) {

@@ -48,7 +48,7 @@ final class LockMessages {
 	static String reason(Cause cause) {
 		return switch (cause) {
 			case EXPIRED -> "its lease ended before it could be renewed or released";
-			case NOT_OWNER -> "the store says that another owner has it, or none";
+			case NOT_OWNER -> "according to the store, it has another owner or none";
 			case FOUND_AT_RELEASE -> "when it was released, another owner may have had it, or has it. "
 					+ "If the connection to the store was interrupted at that moment, this may be a false alarm";
 			case FORCED -> "it was released by force";
@@ -175,7 +175,7 @@ final class LockMessages {
 		}
 		return outcome + (cause.isPermanent() ? ", and waiting does not help. " : " within " + duration(waited) + ". ")
 				+ ((cause.getRemedy() != null) ? cause.getRemedy() + ". " : "")
-				+ "The cause says which server, and why";
+				+ "The cause names the reason, and the server if it is known";
 	}
 
 	static String reentryWithoutEnd(String key) {

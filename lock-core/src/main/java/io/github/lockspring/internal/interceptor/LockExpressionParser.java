@@ -147,7 +147,7 @@ final class LockExpressionParser {
 						"Write the expression itself, and join text to it with +: key = \"'order:' + #order.id\"", ex);
 			}
 			String mixed = LockExpressionValidator.mixed(key);
-			throw operation.error("it is no valid expression: " + ex.getMessage(),
+			throw operation.error("it is not a valid expression: " + ex.getMessage(),
 					(mixed != null) ? mixed : "Write SpEL, as in \"#order.id\" or \"'order:' + #order.id\"", ex);
 		}
 	}

@@ -77,7 +77,7 @@ final class LockExpressionValidator {
 		SpelNode ast = expression.getAST();
 		visit(ast, true);
 		if (!this.variable && !isText(ast)) {
-			throw this.operation.error("it is a constant, but no text in quotes", StringUtils.capitalize(quote()));
+			throw this.operation.error("it is a constant, but not text in quotes", StringUtils.capitalize(quote()));
 		}
 	}
 

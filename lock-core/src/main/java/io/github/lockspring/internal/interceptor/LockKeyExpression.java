@@ -140,7 +140,7 @@ record LockKeyExpression(LockOperation operation, String start, List<List<Part>>
 				return List.of(text(value));
 			}
 			if (value instanceof byte[] || value instanceof char[]) {
-				throw error("it gives a " + value.getClass().getSimpleName() + ", which is no text",
+				throw error("it gives a " + value.getClass().getSimpleName() + ", which is not text",
 						"Make a text of it, such as its hexadecimal form", null);
 			}
 			List<String> texts = new ArrayList<>();

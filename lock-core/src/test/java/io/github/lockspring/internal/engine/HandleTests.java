@@ -108,7 +108,7 @@ class HandleTests extends EngineFixture {
 		HeldLock lock = handle(request());
 		this.store.onRenew = (request) -> RenewResult.NOT_OWNER;
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> lock.extend(TTL))
-			.withMessageContaining("another owner has it");
+			.withMessageContaining("it has another owner");
 		assertThat(lock.isHeld()).isFalse();
 	}
 

@@ -226,7 +226,7 @@ class LeaseTests extends EngineFixture {
 		pass(THIRD);
 		assertThat(lock.remaining()).isZero();
 		assertThat(events(LockEvent.Lost.class)).singleElement()
-			.satisfies((event) -> assertThat(event.reason()).contains("another owner has it"));
+			.satisfies((event) -> assertThat(event.reason()).contains("it has another owner"));
 		pass(TTL);
 		assertThat(this.store.renewed).hasSize(1);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);

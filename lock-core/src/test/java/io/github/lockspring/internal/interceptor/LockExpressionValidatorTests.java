@@ -80,8 +80,8 @@ class LockExpressionValidatorTests {
 			"#ids.contains(order) | 'order' would be read from the root object | Did you mean #order?",
 			"method.name | 'method' would be read from the root object | Did you mean #root.method?",
 			"find(#order) | 'find(#order)' would be read from the root object | Write # before the name",
-			"2024-01-01 | it is a constant, but no text in quotes | Quote it: key = \"\"'2024-01-01'\"\"",
-			"42 | it is a constant, but no text in quotes | Quote it",
+			"2024-01-01 | it is a constant, but not text in quotes | Quote it: key = \"\"'2024-01-01'\"\"",
+			"42 | it is a constant, but not text in quotes | Quote it",
 			"#ordr.id | there is no parameter 'ordr' | Did you mean '#order'? The parameters are #order, #ids, #orders",
 			"#p3 | there is no parameter 'p3' | The parameters are #order, #ids, #orders",
 			"#order.find(#ordr) | there is no parameter 'ordr' | The parameters are",
@@ -89,8 +89,8 @@ class LockExpressionValidatorTests {
 			"#root.arg[0] | #root has no property 'arg' | Use #root.method, #root.target or #root.args",
 			"#hash(#order.id) | is a function, and there are none | T(type).method()",
 			"@nobody.id(#order) | there is no bean 'nobody' | Write the name of a bean after the @",
-			"#order. | it is no valid expression | Write SpEL",
-			"order:#order.id | it is no valid expression | key = \"\"'order:' + #order.id\"\"",
+			"#order. | it is not a valid expression | Write SpEL",
+			"order:#order.id | it is not a valid expression | key = \"\"'order:' + #order.id\"\"",
 			"#order.nme | #order has no property 'nme' | Correct the name. One that only a subclass has "
 					+ "needs a method of a bean, as in @keys.of(#order)",
 			"'order:' + #order.nme | #order has no property 'nme' | Correct the name",
@@ -99,7 +99,7 @@ class LockExpressionValidatorTests {
 			"#ids.?[#this != #p0.idd] | #p0 has no property 'idd' | as in @keys.of(#p0)",
 			"order:#{#order.id} | it is a template, and a key is one expression | with +: key = \"\"'order:' + #order.id\"\"",
 			"#{order.id} | it is a template, and a key is one expression | with +: key = ",
-			"#order.id, #ids | it is no valid expression | Write SpEL",
+			"#order.id, #ids | it is not a valid expression | Write SpEL",
 			"order:#{#order.id | it is a template, and a key is one expression | key = \"\"'order:' + #order.id\"\"" })
 	void refusesKeyThatCannotBeRight(String key, String problem, String remedy) {
 		WrongAnnotationException error = LockContexts

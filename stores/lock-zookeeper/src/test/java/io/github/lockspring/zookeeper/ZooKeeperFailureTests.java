@@ -154,7 +154,7 @@ class ZooKeeperFailureTests extends AbstractServerFailureTests {
 			assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
 			await().atMost(PATIENT).until(() -> !held.isHeld());
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(held::close)
-				.withMessageContaining("the store says that another owner has it");
+				.withMessageContaining("according to the store, it has another owner");
 			verify(next);
 		}
 		try (HeldLock again = holder.locks().acquire(this.request)) {
