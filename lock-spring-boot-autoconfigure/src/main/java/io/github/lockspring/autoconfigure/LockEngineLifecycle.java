@@ -11,11 +11,12 @@ import org.springframework.context.event.ContextClosedEvent;
 /**
  * Stops the engine when the application stops, and starts it again when the context is
  * started again.
- * <p>
+ */
+/*
  * For maintainers: the engine is created on the thread that first needs it, while the
  * context starts, runs or closes, or never; the context calls the lifecycle's methods on
- * its own thread. {@code this} guards the fields and is never held while the engine
- * stops, which may take as long as the work under its locks.
+ * its own thread. `this` guards the fields and is never held while the engine stops,
+ * which may take as long as the work under its locks.
  */
 class LockEngineLifecycle implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
 

@@ -6,19 +6,20 @@ import java.util.function.LongSupplier;
 /**
  * The monotonic clock of the JVM, plus the time for which the machine was suspended.
  * Thread-safe.
- * <p>
- * For maintainers: on some machines {@code System.nanoTime()} does not run on while they
- * are suspended, and a lease would seem as fresh as before. The wall clock does run on,
- * or is set when the machine resumes. So whenever the wall clock has gone ahead of the
+ *
+ * @since 0.1
+ */
+/*
+ * For maintainers: on some machines `System.nanoTime()` does not run on while they are
+ * suspended, and a lease would seem as fresh as before. The wall clock does run on, or is
+ * set when the machine resumes. So whenever the wall clock has gone ahead of the
  * monotonic clock by more than any adjustment of it in small steps, the difference is
  * added for good. A wall clock that is set forward has the same effect: leases end too
  * early, which is safe. One that goes back has none, so correctness never depends on it.
- * <p>
+ *
  * The two clocks are read one after the other. A thread that is paused in between sees a
  * difference that is none, so a difference counts only if the two were read again, with
  * the monotonic clock on both sides, and did not take long.
- *
- * @since 0.1
  */
 public final class MonotonicClock implements LongSupplier {
 

@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A waiter of this instance holds the lock: its use of the lock, inside an ownership.
- * <p>
- * For maintainers: {@code state} goes from ACTIVE to LOST or to CLOSED, and from LOST to
+ */
+/*
+ * For maintainers: `state` goes from ACTIVE to LOST or to CLOSED, and from LOST to
  * CLOSED; a hold that is not ACTIVE never becomes so again, and is the state of its key
  * no more. The hold ends at the deadline of the lease or at its own limit, whichever is
  * earlier. All of that changes under the monitor of the key's lock. The holder's own

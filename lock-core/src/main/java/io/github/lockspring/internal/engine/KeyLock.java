@@ -28,16 +28,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * One key in this instance: its waiters, in order of arrival, and its {@link KeyState
  * state}.
- * <p>
+ */
+/*
  * For maintainers: each method of the first part is one event. It runs under the monitor,
  * and only it changes anything; time is an argument. There is no thread, no clock and no
  * store here: what an event sends, wakes or reports is an effect, which runs when the
  * monitor has been left; so the answer to a request may be another event inside that
- * effect. {@code enqueue}, {@code timeOut}, {@code tick}, {@code end} and {@code isHeld}
- * let the time pass first ({@link #tickState}), and notice a holder that is dead; the
- * others compare times themselves. Each event ends in {@link #settle}: a key that nobody
- * waits for is abandoned by its state; one without a state is asked for if somebody
- * waits, and is dropped otherwise. So no event can forget a waiter.
+ * effect. `enqueue`, `timeOut`, `tick`, `end` and `isHeld` let the time pass first
+ * (`tickState`), and notice a holder that is dead; the others compare times themselves.
+ * Each event ends in `settle`: a key that nobody waits for is abandoned by its state; one
+ * without a state is asked for if somebody waits, and is dropped otherwise. So no event
+ * can forget a waiter.
  */
 @SuppressWarnings("try")
 final class KeyLock implements Watchdog.Watched {

@@ -40,12 +40,13 @@ import org.slf4j.LoggerFactory;
 /**
  * The locks of one instance: one for each key that is in use here. Connects the locks
  * with the store, its messages, and the threads. Thread-safe.
- * <p>
- * For maintainers: a token is <em>known</em> from before its first request is sent until
- * its release has been answered or was given up: as that of its key's claim, or in
- * {@link Releases}. A message about a token that is not known is answered with a release:
- * this is how the store gets rid of orphans. A lock removes itself, under its monitor,
- * when it has neither a state nor waiters.
+ */
+/*
+ * For maintainers: a token is "known" from before its first request is sent until its
+ * release has been answered or was given up: as that of its key's claim, or in Releases.
+ * A message about a token that is not known is answered with a release: this is how the
+ * store gets rid of orphans. A lock removes itself, under its monitor, when it has
+ * neither a state nor waiters.
  */
 final class KeyLockRegistry implements KeyLockPort, InboxListener {
 

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The state of one key in this instance. There is a class for each state, with the fields
  * that mean something in it; the object is its identity. A key that nobody here uses has
  * no state.
- * <p>
+ */
+/*
  * For maintainers: the methods are events and questions, under the monitor of the key's
  * lock; what an event does not mention does nothing. An event that asks, owns, releases
  * or becomes another state ends with that: this object is the state no more. A claim is

@@ -31,14 +31,15 @@ import org.slf4j.LoggerFactory;
  * before the first lock, and sends nothing while no lock is held or waited for; an inbox
  * that was opened stays open. Does not close the store: close it after the engine.
  * Thread-safe.
- * <p>
- * For maintainers: a registry is one instance, with an identity of its own that is part
- * of its owner tokens. It is created by the first call that needs one, and its stop is
- * final: {@link #start()} drops it, and what was under way in it ends without a lock. So
- * an image of the process that was taken between a stop and a start, or before the first
- * lock, contains no identity, and may be restored any number of times.
  *
  * @since 0.1
+ */
+/*
+ * For maintainers: a registry is one instance, with an identity of its own that is part
+ * of its owner tokens. It is created by the first call that needs one, and its stop is
+ * final: `start` drops it, and what was under way in it ends without a lock. So an image
+ * of the process that was taken between a stop and a start, or before the first lock,
+ * contains no identity, and may be restored any number of times.
  */
 public final class LockEngine implements AutoCloseable {
 

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * is, or the lease that it ends is over: otherwise the lock would be busy for that long.
  * While the server of a shard does not answer, only one of its releases at a time is
  * repeated. Thread-safe.
- * <p>
+ */
+/*
  * For maintainers: a token is in here from before its claim is dropped, so that a message
  * about it is not taken for one about a token that nobody knows. A round of the watchdog
  * looks at all of them, each under its own monitor: no caller waits for that.

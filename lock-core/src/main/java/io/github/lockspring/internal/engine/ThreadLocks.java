@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Locks that belong to threads, for programs that need a {@link Lock}.
- * <p>
- * For maintainers: {@code owned} has what each thread holds, and goes with the thread. A
- * thread that holds nothing keeps an empty map, which refers to nothing of the
- * application. The watchdog ends the lock of a thread that has ended. The views have no
- * state.
+ */
+/*
+ * For maintainers: `owned` has what each thread holds, and goes with the thread. A thread
+ * that holds nothing keeps an empty map, which refers to nothing of the application. The
+ * watchdog ends the lock of a thread that has ended. The views have no state.
  */
 final class ThreadLocks {
 

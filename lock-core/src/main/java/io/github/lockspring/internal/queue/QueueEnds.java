@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Ends the entry of a token, at its release or with its lease. Thread-safe.
- * <p>
+ */
+/*
  * For maintainers: from its first removal on, an entry is not used again: a removal
  * without a result may be executed at any later time. It is repeated until it has a
  * result; only then the place is free for the next token.

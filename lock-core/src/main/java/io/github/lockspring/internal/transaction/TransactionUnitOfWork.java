@@ -101,7 +101,8 @@ public final class TransactionUnitOfWork implements UnitOfWork {
 	 * synchronizations of the innermost one only: when another manager begins a
 	 * transaction inside, those of the outer one are hidden, although its resource stays
 	 * bound and work inside may still write to it.
-	 * <p>
+	 */
+	/*
 	 * For maintainers: only the thread of the transaction uses an instance.
 	 */
 	private static final class OpenTransaction implements TransactionSynchronization {

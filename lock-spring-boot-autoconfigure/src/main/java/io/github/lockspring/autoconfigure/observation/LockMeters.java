@@ -29,7 +29,8 @@ import org.springframework.util.function.SingletonSupplier;
  * The meters of the application's locks, which {@code docs/reference/meters.md} lists. A
  * meter always has all of its tags. The key of a lock is never one: there are as many
  * meters as there are names. Thread-safe.
- * <p>
+ */
+/*
  * For maintainers: the engine may be created before the registries of the application are
  * configured, and long after, or never. So the meters are in a registry of their own,
  * into which Spring Boot puts each configured one. Those of locks that are used before

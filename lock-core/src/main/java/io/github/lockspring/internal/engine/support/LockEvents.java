@@ -16,13 +16,14 @@ import org.slf4j.LoggerFactory;
  * must not be held up: listeners and log run code of others, which may block. A listener
  * or a recorder that fails breaks nothing: neither a caller nor the renewal of a lease.
  * Thread-safe.
- * <p>
- * For maintainers: {@link #publishAsync} and {@link #execute} may be called under the
- * lock of a key, and on the threads of the watchdog and the driver. What they are given
- * runs on one thread, in order. If that is blocked for long, the number of what waits is
- * bounded, and the number of what was dropped is logged when it goes on.
  *
  * @since 0.1
+ */
+/*
+ * For maintainers: `publishAsync` and `execute` may be called under the lock of a key,
+ * and on the threads of the watchdog and the driver. What they are given runs on one
+ * thread, in order. If that is blocked for long, the number of what waits is bounded, and
+ * the number of what was dropped is logged when it goes on.
  */
 public final class LockEvents implements Executor {
 
