@@ -18,14 +18,13 @@ import org.slf4j.LoggerFactory;
 /**
  * The inboxes of the instances that share one {@link MemoryLockStore}.
  */
+/*
+ * For maintainers: one thread delivers all messages in order. It starts with the first
+ * message and ends when it has been idle for a moment. The map contains the open inboxes.
+ * The thread reads it again before each delivery, since the inbox may have been closed in
+ * the meantime.
+ */
 final class MemoryInboxes {
-
-	/*
-	 * One thread delivers all messages in order. It starts with the first message and
-	 * ends when it has been idle for a moment. The map contains the open inboxes. The
-	 * thread reads it again before each delivery, since the inbox may have been closed in
-	 * the meantime.
-	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(MemoryInboxes.class);
 

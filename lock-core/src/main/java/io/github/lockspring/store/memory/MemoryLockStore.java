@@ -43,21 +43,19 @@ import io.github.lockspring.store.StoredLock;
  *
  * @since 0.1
  */
+/*
+ * For maintainers: each key has one entry, which is read and changed only inside the
+ * map's compute for this key; this makes each request atomic. Messages are passed to the
+ * dispatcher there too, so they are sent in the order of the results.
+ *
+ * A request removes an entry that it leaves without a valid lease and without waiters. A
+ * sweep removes entries whose lease expired and that no request touches again; it runs
+ * each time the map has doubled its size since the last sweep. So the map never has more
+ * than about twice as many entries as are in use.
+ *
+ * Fencing tokens come from one counter for all keys, so unused keys leave nothing behind.
+ */
 public final class MemoryLockStore implements LockStore {
-
-	/*
-	 * Each key has one entry, which is read and changed only inside the map's compute for
-	 * this key; this makes each request atomic. Messages are passed to the dispatcher
-	 * there too, so they are sent in the order of the results.
-	 *
-	 * A request removes an entry that it leaves without a valid lease and without
-	 * waiters. A sweep removes entries whose lease expired and that no request touches
-	 * again; it runs each time the map has doubled its size since the last sweep. So the
-	 * map never has more than about twice as many entries as are in use.
-	 *
-	 * Fencing tokens come from one counter for all keys, so unused keys leave nothing
-	 * behind.
-	 */
 
 	private static final int MIN_SIZE_TO_SWEEP = 64;
 

@@ -26,26 +26,25 @@ import org.springframework.util.backoff.BackOffExecution;
 /**
  * Keeps one channel subscribed, from {@link #begin()} to {@link #end()}.
  */
+/*
+ * For maintainers: the keeper, one thread, does everything that can block: it subscribes,
+ * checks, discards a subscription that has failed or does not receive, and creates the
+ * next one; `container` and the fields after it are its own. Messages and subscription
+ * notices are handled where the driver reads them, in their order: on an I/O thread of
+ * Lettuce, or on the one that a Jedis subscription occupies. What happens there never
+ * waits. Any thread calls isConfirmed().
+ *
+ * The container's own recovery is not used: it logs each attempt as an error and does not
+ * repeat the first one. Lettuce resubscribes automatically after a reconnect.
+ *
+ * A subscription may have ended at the server, be at a server that was replaced, or have
+ * a connection that only seems alive. So while somebody asks whether it is confirmed, a
+ * script asks the server of the commands for its subscribers, as a release does, and
+ * sends it a message, every other second. It is subscribed again if one server has none,
+ * or if the message has not arrived until the next check. In a cluster each check goes
+ * through another node.
+ */
 final class InboxSubscription {
-
-	/*
-	 * Threads. The keeper, one thread, does everything that can block: it subscribes,
-	 * checks, discards a subscription that has failed or does not receive, and creates
-	 * the next one; `container` and the fields after it are its own. Messages and
-	 * subscription notices are handled where the driver reads them, in their order: on an
-	 * I/O thread of Lettuce, or on the one that a Jedis subscription occupies. What
-	 * happens there never waits. Any thread calls isConfirmed().
-	 *
-	 * The container's own recovery is not used: it logs each attempt as an error and does
-	 * not repeat the first one. Lettuce resubscribes automatically after a reconnect.
-	 *
-	 * A subscription may have ended at the server, be at a server that was replaced, or
-	 * have a connection that only seems alive. So while somebody asks whether it is
-	 * confirmed, a script asks the server of the commands for its subscribers, as a
-	 * release does, and sends it a message, every other second. It is subscribed again if
-	 * one server has none, or if the message has not arrived until the next check. In a
-	 * cluster each check goes through another node.
-	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(InboxSubscription.class);
 

@@ -15,13 +15,12 @@ import java.util.concurrent.ConcurrentHashMap;
  * The network between one client and one server: a TCP proxy that holds bytes back, loses
  * an answer, or leads to another server. Thread-safe.
  */
+/*
+ * For maintainers: one thread accepts, and two threads for each connection copy, one for
+ * each direction. Before each write they wait under the monitor while their direction is
+ * held; everything that changes a fault notifies it.
+ */
 public final class NetworkProxy implements AutoCloseable {
-
-	/*
-	 * One thread accepts, and two threads for each connection copy, one for each
-	 * direction. Before each write they wait under the monitor while their direction is
-	 * held; everything that changes a fault notifies it.
-	 */
 
 	/** A direction in which bytes pass. */
 	public enum Direction {

@@ -22,14 +22,13 @@ import io.github.lockspring.store.LockStore.AcquireResult;
  * A request for a lock: one attempt to get a majority, or a few if contenders split the
  * votes.
  */
+/*
+ * For maintainers: votes are confirmed by a majority, or withdrawn. A node withdraws
+ * after it has given a vote that was requested before, so late votes need no care; those
+ * of a lock that is acquired are welcome: the more nodes have it, the more of them may
+ * fail while it is held. Its release withdraws them in the same way.
+ */
 final class RedlockAcquisition {
-
-	/*
-	 * Votes are confirmed by a majority, or withdrawn. A node withdraws after it has
-	 * given a vote that was requested before, so late votes need no care; those of a lock
-	 * that is acquired are welcome: the more nodes have it, the more of them may fail
-	 * while it is held. Its release withdraws them in the same way.
-	 */
 
 	/** Allowance for times that are measured in milliseconds. */
 	private static final long ROUNDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);

@@ -32,17 +32,16 @@ import org.springframework.data.redis.core.script.RedisScript;
  * The client of one Redlock node. Carries out requests for the same key in the order in
  * which they were sent, and completes each of them within its timeout.
  */
+/*
+ * For maintainers: Lettuce sends everything on one connection. A driver that blocks its
+ * caller has threads, each with requests for other keys, and so do the few commands that
+ * are no scripts. The threads are those of the node: one that does not reply keeps no
+ * other waiting. They are created on demand, and their queues are short: a request that
+ * does not fit is not sent, nor one whose time is over before its turn.
+ *
+ * `runId` and `unavailable` are hints that any thread sets.
+ */
 final class RedlockNodeClient {
-
-	/*
-	 * Lettuce sends everything on one connection. A driver that blocks its caller has
-	 * threads, each with requests for other keys, and so do the few commands that are no
-	 * scripts. The threads are those of the node: one that does not reply keeps no other
-	 * waiting. They are created on demand, and their queues are short: a request that
-	 * does not fit is not sent, nor one whose time is over before its turn.
-	 *
-	 * `runId` and `unavailable` are hints that any thread sets.
-	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(RedlockNodeClient.class);
 

@@ -16,23 +16,22 @@ import io.github.lockspring.store.OwnerToken;
 /**
  * Renews leases on a majority of nodes, many of them with one request.
  */
+/*
+ * For maintainers: a node that was unavailable or has lost a lock must vote again, once
+ * the renewal has succeeded without it. Otherwise a lock that is held for long would end
+ * when the last node of its first majority has restarted, however long that takes. The
+ * vote counts from the next renewal on: the present one says what the owner had, and
+ * votes given since must not decide it.
+ *
+ * `held` has the tokens that were acquired and not released. A vote is requested while
+ * the map holds its token there, so before the release, which removes the token first, is
+ * sent: each node withdraws it after it has given it.
+ *
+ * Renewals and releases carry the fencing token too. A node remembers one for a day, and
+ * a hold may last longer than that; the next holder's token would then come from the
+ * clocks of its majority, which may be behind the clock that this one came from.
+ */
 final class RedlockRenewal {
-
-	/*
-	 * A node that was unavailable or has lost a lock must vote again, once the renewal
-	 * has succeeded without it. Otherwise a lock that is held for long would end when the
-	 * last node of its first majority has restarted, however long that takes. The vote
-	 * counts from the next renewal on: the present one says what the owner had, and votes
-	 * given since must not decide it.
-	 *
-	 * `held` has the tokens that were acquired and not released. A vote is requested
-	 * while the map holds its token there, so before the release, which removes the token
-	 * first, is sent: each node withdraws it after it has given it.
-	 *
-	 * Renewals and releases carry the fencing token too. A node remembers one for a day,
-	 * and a hold may last longer than that; the next holder's token would then come from
-	 * the clocks of its majority, which may be behind the clock that this one came from.
-	 */
 
 	/**
 	 * An ownership.

@@ -17,25 +17,23 @@ import io.github.lockspring.HeldLock;
  *
  * @since 0.1
  */
+/*
+ * For maintainers: the log contains claims: "at this time I was sure to have the lock
+ * until then", where "then" is a reading of the clock plus the result of a later
+ * remaining(). Any time may pass between reading the clock, asking, and writing, since
+ * the process may be stopped in between. This only makes the claim smaller than
+ * necessary, since remaining() counts from a later moment than the reading to which it is
+ * added. A claim remains valid when the holder is stopped or killed: according to the
+ * granted lease, no other owner may have the lock before that time. So claims cover more
+ * than the times at which isHeld() was called, but never too much.
+ *
+ * A claim ends early in two ways, both written before they happen: the holder closes (E),
+ * or leaves a re-entry that may have extended the hold (R). After a loss of all data a
+ * claim is wrong, which the checker takes into account.
+ *
+ * A plain stream, since a channel is closed by the interrupt of a thread that uses it.
+ */
 public final class EventLog implements Closeable {
-
-	/*
-	 * The log contains claims: "at this time I was sure to have the lock until then",
-	 * where "then" is a reading of the clock plus the result of a later remaining(). Any
-	 * time may pass between reading the clock, asking, and writing, since the process may
-	 * be stopped in between. This only makes the claim smaller than necessary, since
-	 * remaining() counts from a later moment than the reading to which it is added. A
-	 * claim remains valid when the holder is stopped or killed: according to the granted
-	 * lease, no other owner may have the lock before that time. So claims cover more than
-	 * the times at which isHeld() was called, but never too much.
-	 *
-	 * A claim ends early in two ways, both written before they happen: the holder closes
-	 * (E), or leaves a re-entry that may have extended the hold (R). After a loss of all
-	 * data a claim is wrong, which the checker takes into account.
-	 *
-	 * A plain stream, since a channel is closed by the interrupt of a thread that uses
-	 * it.
-	 */
 
 	/** A claim that grows by less is not worth a line. */
 	private static final long RESOLUTION = 100_000;

@@ -17,12 +17,11 @@ import io.github.lockspring.testsupport.process.JavaProcess;
 /**
  * Some workers, and the servers that they speak with.
  */
+/*
+ * For maintainers: the test's thread starts and ends it; meanwhile the threads that make
+ * faults take the lock of a member for as long as they do something to it.
+ */
 final class Fleet implements AutoCloseable {
-
-	/*
-	 * The test's thread starts and ends it; meanwhile the threads that make faults take
-	 * the lock of a member for as long as they do something to it.
-	 */
 
 	final Servers servers;
 

@@ -33,13 +33,12 @@ import io.github.lockspring.testsupport.history.EventLog.Holding;
  *
  * @since 0.1
  */
+/*
+ * For maintainers: each thread of the worker runs run() with a random generator of its
+ * own. A handle that is closed by another thread goes to the closers, for which the first
+ * one waits.
+ */
 public final class Workload {
-
-	/*
-	 * Each thread of the worker runs run() with a random generator of its own. A handle
-	 * that is closed by another thread goes to the closers, for which the first one
-	 * waits.
-	 */
 
 	private final LockTemplate locks;
 

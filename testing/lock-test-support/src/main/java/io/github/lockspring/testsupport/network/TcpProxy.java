@@ -23,15 +23,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
+/*
+ * For maintainers: one thread accepts connections, and two threads per connection copy
+ * bytes, one for each direction. Before each write, they read the present faults under
+ * the monitor, on which they also wait while bytes are held back; every change of a fault
+ * notifies the monitor. They are platform threads of a test, so blocking in a monitor
+ * does no harm.
+ */
 public final class TcpProxy implements AutoCloseable {
-
-	/*
-	 * One thread accepts connections, and two threads per connection copy bytes, one for
-	 * each direction. Before each write, they read the present faults under the monitor,
-	 * on which they also wait while bytes are held back; every change of a fault notifies
-	 * the monitor. They are platform threads of a test, so blocking in a monitor does no
-	 * harm.
-	 */
 
 	/**
 	 * The direction in which bytes pass.

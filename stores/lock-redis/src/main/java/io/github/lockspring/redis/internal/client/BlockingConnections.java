@@ -17,13 +17,12 @@ import org.springframework.data.redis.core.script.RedisScript;
  * Connections of a driver that blocks its caller. Uses a connection factory of an unknown
  * kind as it is.
  */
+/*
+ * For maintainers: the calling thread takes a connection, sends, and waits for the reply
+ * no longer than its timeout, if the driver has one for each command. Getting the
+ * connection comes on top.
+ */
 class BlockingConnections extends RedisConnections {
-
-	/*
-	 * The calling thread takes a connection, sends, and waits for the reply no longer
-	 * than its timeout, if the driver has one for each command. Getting the connection
-	 * comes on top.
-	 */
 
 	private final RedisConnectionFactory application;
 

@@ -21,18 +21,16 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * Knows which node of a cluster holds a key, as far as it was found out. Thread-safe;
  * lookups never block.
  */
+/*
+ * For maintainers: what is known is only a hint: the driver finds the node of a command
+ * on its own. So the known nodes may be out of date, wrong or missing; commands then
+ * share queues, connections and threads with those of other nodes for a moment.
+ *
+ * One background thread replaces `known` as a whole, and everyone reads it. It is loaded
+ * again while it is in use: every few seconds, and sooner when it is suspect. The thread
+ * has a queue of one task, so callers that ask at the same time cause two at most.
+ */
 final class ClusterNodes implements AutoCloseable {
-
-	/*
-	 * A hint and no more: the driver finds the node of a command on its own. So the known
-	 * nodes may be out of date, wrong or missing; commands then share queues, connections
-	 * and threads with those of other nodes for a moment.
-	 *
-	 * One background thread replaces `known` as a whole, and everyone reads it. It is
-	 * loaded again while it is in use: every few seconds, and sooner when it is suspect.
-	 * The thread has a queue of one task, so callers that ask at the same time cause two
-	 * at most.
-	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(ClusterNodes.class);
 

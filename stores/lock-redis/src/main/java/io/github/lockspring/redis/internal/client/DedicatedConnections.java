@@ -25,18 +25,17 @@ import org.springframework.data.redis.connection.RedisConnection;
  *
  * @since 0.1
  */
+/*
+ * For maintainers: `idle` is a stack: the connection that was used last is on top, so
+ * unneeded ones sink, and are closed after a while. Each connection is in the stack or
+ * has one user. With Sentinel each new one looks for the master.
+ *
+ * A master that is being replaced does not know it for a second or so, and continues to
+ * reply. It would say that locks its successor granted do not exist. So as soon as a new
+ * connection leads to another server than earlier ones, these are not used again. Of
+ * several that connect at the same time, the one that began last decides.
+ */
 public final class DedicatedConnections implements AutoCloseable {
-
-	/*
-	 * `idle` is a stack: the connection that was used last is on top, so unneeded ones
-	 * sink, and are closed after a while. Each connection is in the stack or has one
-	 * user. With Sentinel each new one looks for the master.
-	 *
-	 * A master that is being replaced does not know it for a second or so, and continues
-	 * to reply. It would say that locks its successor granted do not exist. So as soon as
-	 * a new connection leads to another server than earlier ones, these are not used
-	 * again. Of several that connect at the same time, the one that began last decides.
-	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(DedicatedConnections.class);
 

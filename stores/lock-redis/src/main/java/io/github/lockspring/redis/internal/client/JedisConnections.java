@@ -26,13 +26,12 @@ import org.springframework.util.StringUtils;
 /**
  * Jedis pools beside the application's, small ones with short timeouts of their own.
  */
+/*
+ * For maintainers: waiting for the pool and connecting take no longer than the command
+ * timeout each. In a cluster the driver has no timeouts but the command timeout, and
+ * tries twice. The sentinels notify the driver's pool when the master is replaced.
+ */
 final class JedisConnections extends BlockingConnections {
-
-	/*
-	 * Waiting for the pool and connecting take no longer than the command timeout each.
-	 * In a cluster the driver has no timeouts but the command timeout, and tries twice.
-	 * The sentinels notify the driver's pool when the master is replaced.
-	 */
 
 	private static final int CONNECTIONS = 16;
 

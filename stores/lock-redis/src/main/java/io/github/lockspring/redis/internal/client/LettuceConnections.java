@@ -45,34 +45,33 @@ import org.springframework.data.redis.core.script.RedisScript;
  * A Lettuce client beside the application's. Sends scripts by the driver's asynchronous
  * commands.
  */
+/*
+ * For maintainers: Lettuce multiplexes all threads over one connection to each server, in
+ * the order in which they send. Connecting blocks, under a lock of the factory, so a
+ * thread of its own does that. `connecting` is null (never tried), running, failed, or
+ * completed with the commands of the connection. Afterwards Lettuce reconnects
+ * automatically and rejects commands meanwhile. A caller that finds no connection begins
+ * to connect, and what is sent meanwhile waits for the end of that, in order.
+ *
+ * - A connection whose other end has vanished silently seems open until TCP gives up, a
+ * quarter of an hour later. It is replaced when something is sent to a server that has
+ * been silent for too long; in a cluster only the one to that node.
+ *
+ * - A master that has become a replica continues to reply, with READONLY, as long as its
+ * connections stay open. Its connection is replaced too: the sentinels name the new
+ * master by then.
+ *
+ * What is sent to a silent server stays with the driver until its connection is replaced;
+ * the driver refuses more than a limit.
+ *
+ * A script that is sent by its digest to a server that does not know it is sent again as
+ * text, and would be carried out after the commands that follow it. So its digest is used
+ * only when it has been carried out since the connection was made; in a cluster perhaps
+ * by another node, but there the store promises no order. What an operator's SCRIPT FLUSH
+ * makes of the order is accepted: the store says that a late release or acquisition harms
+ * nobody.
+ */
 final class LettuceConnections extends RedisConnections implements RedisConnectionStateListener {
-
-	/*
-	 * Lettuce multiplexes all threads over one connection to each server, in the order in
-	 * which they send. Connecting blocks, under a lock of the factory, so a thread of its
-	 * own does that. `connecting` is null (never tried), running, failed, or completed
-	 * with the commands of the connection. Afterwards Lettuce reconnects automatically
-	 * and rejects commands meanwhile. Who finds no connection begins to connect, and what
-	 * is sent meanwhile waits for the end of that, in order.
-	 *
-	 * - A connection whose other end has vanished silently seems open until TCP gives up,
-	 * a quarter of an hour later. It is replaced when something is sent to a server that
-	 * has been silent for too long; in a cluster only the one to that node.
-	 *
-	 * - A master that has become a replica continues to reply, with READONLY, as long as
-	 * its connections stay open. Its connection is replaced too: the sentinels name the
-	 * new master by then.
-	 *
-	 * What is sent to a silent server stays with the driver until its connection is
-	 * replaced; the driver refuses more than a limit.
-	 *
-	 * A script that is sent by its digest to a server that does not know it is sent again
-	 * as text, and would be carried out after the commands that follow it. So its digest
-	 * is used only when it has been carried out since the connection was made; in a
-	 * cluster perhaps by another node, but there the store promises no order. What an
-	 * operator's SCRIPT FLUSH makes of the order is accepted: the store says that a late
-	 * release or acquisition harms nobody.
-	 */
 
 	private static final Logger logger = LoggerFactory.getLogger(LettuceConnections.class);
 

@@ -20,20 +20,20 @@ import org.springframework.data.redis.core.script.RedisScript;
  *
  * @since 0.1
  */
+/*
+ * For maintainers: WAIT blocks its connection and counts what that connection has
+ * written, so script and WAIT use a connection of their own. They run on worker threads.
+ * A worker sends nothing after the timeout, and the driver's own timeout ends what it has
+ * begun.
+ *
+ * Acquisitions, renewals and releases have an executor each: calls that wait for a dead
+ * replica may occupy all workers of theirs. They share the connections.
+ *
+ * A connection on which a command had no reply or no acknowledgement is closed. It may
+ * lead to a replaced master that was paused and has resumed, which accepts everything but
+ * has no replicas any more.
+ */
 public final class ReplicatedScriptExecutor implements RedisScriptExecutor {
-
-	/*
-	 * WAIT blocks its connection and counts what that connection has written, so script
-	 * and WAIT use a connection of their own. They run on worker threads. A worker sends
-	 * nothing after the timeout, and the driver's own timeout ends what it has begun.
-	 *
-	 * Acquisitions, renewals and releases have an executor each: calls that wait for a
-	 * dead replica may occupy all workers of theirs. They share the connections.
-	 *
-	 * A connection on which a command had no reply or no acknowledgement is closed. It
-	 * may lead to a replaced master that was paused and has resumed, which accepts
-	 * everything but has no replicas any more.
-	 */
 
 	private static final long MIN_WAIT_MILLIS = 1;
 
