@@ -11,7 +11,7 @@ sealed interface AcquireFailure extends Waiter.Outcome {
 	 * Another holder has it.
 	 *
 	 * @param detail what is known about the holder, a sentence
-	 * @param elsewhere whether it is known to be none of this instance
+	 * @param elsewhere whether the holder is known to be outside of this instance
 	 */
 	record Busy(String detail, boolean elsewhere) implements AcquireFailure {
 	}

@@ -5,10 +5,9 @@ import io.github.lockspring.store.OwnerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this instance knows of a key that it wants or owns, under one token: from the
- * first attempt until the token is released. Three things that have nothing to do with
- * each other: for how long the store may have the token, which its release needs; who
- * holds the lock elsewhere, for what a waiter is told; and whether messages reach the
+ * The state of one owner token, from its first attempt to its release: three independent
+ * things. For how long the store may have the token, which its release needs; what is
+ * known of a holder elsewhere, for messages to callers; and whether messages reach the
  * token. Whether others compete is {@link Contention}. Changes under the monitor of the
  * key's lock.
  */
@@ -103,7 +102,9 @@ final class Claim {
 		return this.foundBusy;
 	}
 
-	/** What is known about a holder elsewhere, a sentence. */
+	/**
+	 * Describes in a sentence who is ahead: a holder elsewhere, or other waiters here.
+	 */
 	String describeHolder(long now) {
 		return this.foundBusy ? LockMessages.heldElsewhere(this.heldElsewhereUntil - now) : LockMessages.AHEAD_IN_QUEUE;
 	}

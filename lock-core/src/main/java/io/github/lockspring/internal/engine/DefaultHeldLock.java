@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The handle of one hold: what its holder asks, and the requests to the store that the
- * holder sends. Thread-safe; {@code isHeld} and {@code remaining} answer without a
- * request and, unless the lease seems to be over, without the monitor.
+ * The handle of one hold: answers its holder, and sends the holder's own requests to the
+ * store. Thread-safe; {@code isHeld} and {@code remaining} answer without a request and,
+ * unless the lease seems to be over, without the monitor.
  */
 @SuppressWarnings("try")
 final class DefaultHeldLock implements KeyedLock {
@@ -56,7 +56,7 @@ final class DefaultHeldLock implements KeyedLock {
 
 	/**
 	 * Returns the lock of the present call chain that a request for the key would enter
-	 * again. One that was lost counts too: its holder is told.
+	 * again. One that was lost counts too: to enter it again reports the loss.
 	 */
 	static @Nullable DefaultHeldLock ofCallChain(KeyLockRegistry registry, String key) {
 		for (KeyedLock lock : CallChain.currentLocks(KeyedLock.class)) {
@@ -221,14 +221,14 @@ final class DefaultHeldLock implements KeyedLock {
 	}
 
 	/**
-	 * Ends the hold. A release that fails is logged; after an error, whoever looks at the
-	 * lock next ends the hold.
+	 * Ends the hold. A release that fails is logged; after an error, the next event that
+	 * lets the time pass ends the hold.
 	 * @param inBackground whether nobody waits for the release, since the store does not
 	 * answer now and the caller has waited long enough
 	 * @return whether the lock was lost, and this is the first call to learn of it
 	 */
 	boolean end(boolean inBackground) {
-		// who waits may also be blocked by the driver
+		// a caller that waits may also be blocked by the driver
 		boolean wait = !inBackground && !this.registry.client().isSilentFor(key())
 				&& (!parameters().asyncRelease() || this.registry.releases().isFull());
 		KeyLock.Ending ending;

@@ -46,7 +46,7 @@ final class DefaultLockTemplate implements LockTemplate {
 	/**
 	 * Creates a template.
 	 * @param registry the present instance
-	 * @param unitOfWork knows what locks belong to when a call takes them
+	 * @param unitOfWork provides the unit of work, if any, that owns a call's locks
 	 */
 	DefaultLockTemplate(Supplier<KeyLockRegistry> registry, UnitOfWork unitOfWork) {
 		this.registry = registry;

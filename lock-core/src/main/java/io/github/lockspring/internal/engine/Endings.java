@@ -4,8 +4,8 @@ import io.github.lockspring.LockLostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends several locks: all of them, even if one fails. Collects what the caller is to be
- * told. For one thread.
+ * Ends several locks: all of them, even if one fails. Collects the losses and failures
+ * for the caller. For one thread.
  */
 final class Endings {
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of an engine. Whoever creates them has checked the values.
+ * Settings of an engine. The creator validates the values.
  *
  * @param ttl lease of a lock whose request gives none; it is renewed
  * @param waitTime longest wait of a request that gives none

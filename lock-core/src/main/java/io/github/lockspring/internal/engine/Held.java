@@ -48,7 +48,7 @@ final class Held extends KeyState implements Waiter.Outcome {
 
 	private volatile @Nullable Cause lossCause;
 
-	/** What a loss sends to the thread that has armed it. */
+	/** The interrupt to send at a loss, if armed. */
 	private volatile @Nullable LossInterrupt armed;
 
 	/** The thread that opened a handle, for the message that names it. */
@@ -134,7 +134,7 @@ final class Held extends KeyState implements Waiter.Outcome {
 				this.claim.contention().nanos(this.lock.port().isInformed(), now), now);
 	}
 
-	/** The store does not know the tokens of hand-offs inside the instance. */
+	/** Local hand-offs use fencing tokens that the store has not issued. */
 	private long lastFencingToken() {
 		return (this.handoffs > 0) ? this.fencingToken : 0;
 	}
@@ -196,7 +196,7 @@ final class Held extends KeyState implements Waiter.Outcome {
 		this.limit = Time.later(this.limit, limit);
 	}
 
-	/** The store says, after the end of the hold, that it was lost. */
+	/** Records a loss that only the release has shown, after the end of the hold. */
 	void lostUnnoticed(Cause cause) {
 		this.lossCause = cause;
 	}
@@ -317,7 +317,7 @@ final class Held extends KeyState implements Waiter.Outcome {
 		return this.lossCause;
 	}
 
-	/** What a loss has to send, or null. */
+	/** The interrupt to send at a loss, or null. */
 	@Nullable LossInterrupt lossInterrupt() {
 		return this.armed;
 	}

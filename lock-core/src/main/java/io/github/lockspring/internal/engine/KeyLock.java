@@ -99,9 +99,8 @@ final class KeyLock implements Watchdog.Watched {
 				this.waiters.add(waiter);
 				this.waiters.waits(waiter);
 			}
-			// a thread, which ends its wait itself, may be blocked by the driver; a
-			// future
-			// must not block the one that asks for it
+			// a thread ends its wait itself, so the driver may block it; a future must
+			// not block its caller
 			settle(waiter.endsItself(), now);
 			return true;
 		}
@@ -109,7 +108,7 @@ final class KeyLock implements Watchdog.Watched {
 
 	/**
 	 * A waiter goes away.
-	 * @param failure what it is told, unless its outcome is known
+	 * @param failure its outcome, unless that is known
 	 */
 	void cancel(Waiter waiter, AcquireFailure failure, long now) {
 		try (Monitor entered = this.monitor.enter()) {
@@ -119,10 +118,9 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/**
-	 * The time of a waiter is over. One that waits for the first answer of the store is
-	 * told with the answer, if that comes soon: it is not known yet whether the lock is
-	 * busy.
-	 * @return when the waiter has to call again, unless it is told before
+	 * The time of a waiter is over. A wait for the first answer of the store ends with
+	 * that answer, if it comes soon: it is not known yet whether the lock is busy.
+	 * @return when the waiter has to call again, unless it has its outcome before
 	 */
 	long timeOut(Waiter waiter, long now) {
 		try (Monitor entered = this.monitor.enter()) {
@@ -133,8 +131,7 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/**
-	 * From now on nobody waits: those that do are told, except for the one whose attempt
-	 * is under way.
+	 * Ends all waits except that of the waiter whose attempt is under way.
 	 */
 	void closing(long now) {
 		try (Monitor entered = this.monitor.enter()) {
@@ -178,7 +175,9 @@ final class KeyLock implements Watchdog.Watched {
 		}
 	}
 
-	/** What an attempt may have left in the store although nobody knows its token. */
+	/**
+	 * Releases the token that an attempt with a late answer may have left in the store.
+	 */
 	private void late(Asking attempt, AcquireResult result, long now) {
 		boolean left = result instanceof AcquireResult.Acquired || attempt.request().queue();
 		if (left && !isOf(attempt.claim.token())) {
@@ -253,7 +252,7 @@ final class KeyLock implements Watchdog.Watched {
 	// events: messages
 
 	/**
-	 * A message says that the lock was given to a token.
+	 * A message reports that the lock was given to a token.
 	 * @return whether the token is that of the state; one that is being released is not
 	 */
 	boolean granted(OwnerToken token, long fencingToken, boolean othersWait, long now) {
@@ -261,7 +260,7 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/**
-	 * A message says that another instance waits for the lock of a token.
+	 * A message reports that another instance waits for the lock of a token.
 	 * @return whether the token is that of the state; one that is being released is not
 	 */
 	boolean wanted(OwnerToken token, long now) {
@@ -283,7 +282,7 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/**
-	 * The store may have lost what it had: a renewal tells.
+	 * The store may have lost what it had: a renewal finds out.
 	 * @param by when to renew at the latest
 	 */
 	void reconnected(long by, long now) {
@@ -584,7 +583,7 @@ final class KeyLock implements Watchdog.Watched {
 		return this.retry;
 	}
 
-	/** What the last waiter waits for, before its caller learns that the lock is busy. */
+	/** The release that the last waiter awaits before it reports the lock as busy. */
 	@Nullable Release leaving() {
 		return this.leaving;
 	}

@@ -9,9 +9,9 @@ import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.store.LockStore.AcquireRequest;
 
 /**
- * What a {@link KeyLock} needs from outside. Questions and registrations are asked under
- * its monitor: they send nothing, enter no key's monitor and call no listener. The rest
- * are effects, outside of every monitor.
+ * The environment of a {@link KeyLock}. Its questions and registrations run under the
+ * lock's monitor: they send nothing, enter no key's monitor and call no listener. Its
+ * effects run outside of every monitor.
  */
 interface KeyLockPort {
 
@@ -41,12 +41,12 @@ interface KeyLockPort {
 	 */
 	Releases releases();
 
-	/** Where to record what happens, and whether to. */
+	/** The events, and whether they are recorded. */
 	LockEvents events();
 
 	// registrations
 
-	/** An attempt has no answer in time: remembers that, and says so. */
+	/** Records an unanswered attempt and returns the exception for it. */
 	LockUnavailableException noteUnanswered(AcquireRequest request);
 
 	/**
@@ -55,8 +55,8 @@ interface KeyLockPort {
 	Claim newClaim(int grantMillis, long now);
 
 	/**
-	 * An attempt is under way at the stop: its answer may bring a lock, which is to be
-	 * released.
+	 * Registers an attempt that is under way at the stop: its answer may bring a lock,
+	 * which is to be released.
 	 */
 	void stoppedAsking(Asking attempt);
 
@@ -66,7 +66,7 @@ interface KeyLockPort {
 	void drop(KeyLock lock);
 
 	/**
-	 * Something of the lock is due, perhaps earlier than all else.
+	 * Registers that something of the lock is due, perhaps earlier than all else.
 	 */
 	void due(long at);
 
@@ -79,7 +79,7 @@ interface KeyLockPort {
 	void send(Asking attempt, boolean mayBlock);
 
 	/**
-	 * A waiter waits for others: messages are needed.
+	 * Opens the inbox: a waiter waits for others, so messages are needed.
 	 */
 	void openInbox();
 

@@ -56,7 +56,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 	private static final long MAX_SPREAD_NANOS = 50_000_000;
 
 	/**
-	 * What differs from one run to the next.
+	 * The parts of an instance that differ from one run to the next.
 	 *
 	 * @param instance the identity of the instance, part of its owner tokens
 	 * @param random spreads the attempts of several instances
@@ -112,7 +112,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 				new Chance(newInstance(time.nanoTime()), ThreadLocalRandom::current));
 	}
 
-	/** Creates an instance that chance has made: a test repeats it. */
+	/** Creates an instance from given chance, so that a test can repeat it. */
 	KeyLockRegistry(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, LockRecorder recorder,
 			@Nullable Supplier<InstanceInfo> description, Time time, EngineThreads.Executors executors, Chance chance) {
 		this.settings = settings;

@@ -48,12 +48,12 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 		this.lock.become(null);
 	}
 
-	/** A message says that the lock was given to the token. */
+	/** A message reports that the lock was given to the token. */
 	void granted(long fencingToken, long now) {
 		prompted(now);
 	}
 
-	/** A message says that this instance owns the lock, perhaps without knowing it. */
+	/** A message reports that this instance owns the lock, perhaps unnoticed. */
 	void prompted(long now) {
 	}
 
@@ -125,7 +125,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 		void tick(long now) {
 			if (now - due() >= 0) {
 				LockUnavailableException silence = this.lock.port().noteUnanswered(this.request);
-				// the reason that the store has given for an earlier attempt says more
+				// the store's own reason for an earlier attempt is more specific
 				failed((this.before != null) ? this.before.error() : silence, now);
 			}
 		}
@@ -247,7 +247,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 	 * The last attempts, which have no answer.
 	 *
 	 * @param since when the first of them was sent
-	 * @param error why they have none, as the store said last
+	 * @param error the last reason for that which the store has given
 	 */
 	record Unanswered(long since, LockUnavailableException error) {
 	}

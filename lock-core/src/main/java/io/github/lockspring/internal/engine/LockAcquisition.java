@@ -12,8 +12,9 @@ import io.github.lockspring.internal.base.CallChain;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one request has acquired: new holds, and re-entries into holds of the same call
- * chain. For one thread, except that a unit of work may be completed on another one.
+ * The holds that one request has acquired: new ones, and re-entries into those of the
+ * same call chain. For one thread, except that a unit of work may be completed on another
+ * one.
  */
 final class LockAcquisition {
 
@@ -48,7 +49,7 @@ final class LockAcquisition {
 		return this.parts.isEmpty();
 	}
 
-	/** The time of a request is over, and it has not got to its next key. */
+	/** Returns the failure of a request whose time is over before its next key. */
 	AcquireFailure outOfTime(LockRequest request) {
 		return new AcquireFailure.Busy(LockMessages.outOfTime(this.parts.size(), request.keys().size()), false);
 	}
@@ -91,7 +92,7 @@ final class LockAcquisition {
 		try {
 			unit.afterCompletion(() -> {
 				attachment.close();
-				// no caller is left to be told of a loss, which has been an event
+				// no caller is left to receive a loss, which was an event already
 				Endings endings = new Endings();
 				for (int i = locks.size() - 1; i >= 0; i--) {
 					endings.end(locks.get(i), locks.get(i).leave(), false);
@@ -107,8 +108,8 @@ final class LockAcquisition {
 	}
 
 	/**
-	 * All keys are held: the limits of the new holds start now, and what is short is
-	 * renewed.
+	 * Starts the limits of the new holds, now that all keys are held, and renews short
+	 * leases.
 	 * @throws LockLostException if one of them was lost meanwhile
 	 */
 	void begin() {
@@ -133,8 +134,8 @@ final class LockAcquisition {
 	 * kept.
 	 * @param received whether the work has ended by an interrupt
 	 * @param inBackground whether the releases are left to the background
-	 * @return the losses that the caller is to be told of, the first with the others
-	 * suppressed into it; null if there is none
+	 * @return the losses to report to the caller, the first with the others suppressed
+	 * into it; null if there is none
 	 */
 	@Nullable LockLostException end(boolean received, boolean inBackground) {
 		Endings endings = new Endings();
@@ -151,7 +152,7 @@ final class LockAcquisition {
 	}
 
 	/**
-	 * Ends everything after a failure, which the caller is told of whatever happens here.
+	 * Ends everything after a failure, which reaches the caller whatever happens here.
 	 * @param failure what has happened; an error at the end is suppressed into it
 	 * @param inBackground as for {@link #end}
 	 * @return as from {@link #end}

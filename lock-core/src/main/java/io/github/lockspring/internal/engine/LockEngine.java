@@ -62,22 +62,22 @@ public final class LockEngine implements AutoCloseable {
 	 * Creates an engine that is ready to be used.
 	 * @param store where the locks are
 	 * @param settings the settings
-	 * @param listener is told what happens, or {@link LockEvents#NOBODY}
+	 * @param listener receives the events, or {@link LockEvents#NOBODY}
 	 */
 	public LockEngine(LockStore store, EngineSettings settings, Consumer<LockEvent> listener) {
 		this(store, settings, listener, UnitOfWork.NONE, LockRecorder.NONE, null);
 	}
 
 	/**
-	 * Creates an engine whose locks may belong to units of work, which is measured, and
-	 * that other instances can name.
+	 * Creates an engine whose locks may belong to units of work, with measurements, and
+	 * with a description for other instances.
 	 * @param store where the locks are
 	 * @param settings the settings
-	 * @param listener is told what happens, or {@link LockEvents#NOBODY}
-	 * @param unitOfWork knows what locks belong to when a call takes them
-	 * @param recorder receives what is measured
+	 * @param listener receives the events, or {@link LockEvents#NOBODY}
+	 * @param unitOfWork provides the unit of work, if any, that owns a call's locks
+	 * @param recorder receives the measurements
 	 * @param description describes this instance to others; may block, and is called on a
-	 * thread of the engine; null: others know its identity only
+	 * thread of the engine; null: others see its identity only
 	 */
 	public LockEngine(LockStore store, EngineSettings settings, Consumer<LockEvent> listener, UnitOfWork unitOfWork,
 			LockRecorder recorder, @Nullable Supplier<InstanceInfo> description) {
@@ -88,9 +88,9 @@ public final class LockEngine implements AutoCloseable {
 	 * Creates an engine with a clock of its own, for tests.
 	 * @param store where the locks are
 	 * @param settings the settings
-	 * @param listener is told what happens, or {@link LockEvents#NOBODY}
-	 * @param unitOfWork knows what locks belong to when a call takes them
-	 * @param recorder receives what is measured
+	 * @param listener receives the events, or {@link LockEvents#NOBODY}
+	 * @param unitOfWork provides the unit of work, if any, that owns a call's locks
+	 * @param recorder receives the measurements
 	 * @param description describes this instance to others, or null
 	 * @param time the clock
 	 */
@@ -126,7 +126,7 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Returns what acquires locks.
+	 * Returns the template that acquires locks.
 	 * @return the template, always the same one
 	 */
 	public LockTemplate template() {
@@ -170,7 +170,9 @@ public final class LockEngine implements AutoCloseable {
 		if (stopping.isStopped()) {
 			return;
 		}
+		// first: those who wait would become holders, for whom the next step waits
 		stopping.setClosing(true);
+		// before anything is taken away: work under a lock gets its time to end
 		await(stopping, stopping::isIdle, stopping.settings().shutdownTimeout());
 		List<String> held = stopping.stop();
 		if (!held.isEmpty()) {
@@ -180,9 +182,11 @@ public final class LockEngine implements AutoCloseable {
 		// before the inbox closes: a store may hand over to this instance until then
 		awaitReleases(stopping);
 		stopping.closeInbox();
+		// after all that reports: losses, the answers of releases, messages
 		await(stopping, stopping.events()::isIdle, stopping.settings().commandTimeout());
-		// last: it repeats what has no answer
+		// after all that waits for answers: it repeats and ends what has none
 		stopping.watchdog().stop();
+		// last: nothing needs the threads any more
 		this.threads.keepIdle(false);
 	}
 
@@ -290,7 +294,7 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Returns what the store says about locks.
+	 * Returns the inspector of the store.
 	 * @return empty as long as the engine is not used, and if the store has no inspector
 	 */
 	public Optional<LockStoreInspector> inspector() {
@@ -300,7 +304,7 @@ public final class LockEngine implements AutoCloseable {
 	/**
 	 * The state of the store and of the messages to this instance.
 	 *
-	 * @param store what the store says of its servers
+	 * @param store the health of its servers
 	 * @param inbox whether messages arrive; null as long as this instance has not had to
 	 * wait for a lock
 	 */

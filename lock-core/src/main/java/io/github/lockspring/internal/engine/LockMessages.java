@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /**
- * The texts of log lines and exceptions.
+ * Texts about one lock, for callers and for the log: why it is busy, unavailable or lost.
+ * Other texts stand where they are used, such as those of internal errors and of log
+ * lines about one place in the code.
  */
 final class LockMessages {
 
@@ -139,7 +141,7 @@ final class LockMessages {
 	/**
 	 * Names the application that holds a lock elsewhere. Its host and process are for the
 	 * log.
-	 * @param info who it is
+	 * @param info the instance
 	 * @param age since when it has held the lock, or null
 	 */
 	static String heldBy(InstanceInfo info, @Nullable Duration age) {
@@ -152,7 +154,7 @@ final class LockMessages {
 	}
 
 	/**
-	 * Says that a request for several keys has not got to all of them.
+	 * Describes a request for several keys that has not got to all of them.
 	 */
 	static String outOfTime(int acquired, int requested) {
 		return "The " + acquired + " locks before it took the whole wait time of the request for " + requested

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param key the key
  * @param name the label, or null
  * @param ttl length of the lease to request
- * @param renew what the request says, for messages: {@code maxHold} decides, and
+ * @param renew the value in the request, for messages: {@code maxHold} decides, and
  * {@link LockRequest} and the annotation have the default
  * @param maxHold the longest hold, from the acquisition, after which the lease ends;
  * {@link Time#FOREVER} for none; without renewal the ttl that was asked for, even if the

@@ -49,7 +49,7 @@ final class Release {
 
 	/**
 	 * Creates a release that is not sent yet.
-	 * @param lock is told when the first try is over, or null
+	 * @param lock informed when the first try is over, or null
 	 * @param until when the lease that it ends is over
 	 */
 	Release(ReleaseRequest request, @Nullable KeyLock lock, long registered, long until) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 /*
  * For maintainers: a token is in here from before its claim is dropped, so that a message
- * about it is not taken for one about a token that nobody knows. A round of the watchdog
+ * about it is not taken for a message about an orphaned token. A round of the watchdog
  * looks at all of them, each under its own monitor: no caller waits for that.
  */
 final class Releases {
@@ -45,7 +45,7 @@ final class Releases {
 
 	/**
 	 * Creates an instance without any releases.
-	 * @param due is told when {@link #tick} has something to do
+	 * @param due receives the time at which {@link #tick} has something to do
 	 */
 	Releases(StoreClient client, Time time, LongConsumer due) {
 		this.client = client;
@@ -55,9 +55,9 @@ final class Releases {
 
 	/**
 	 * Registers a release, to be sent next. If one of the same token is not answered yet,
-	 * that one is sent once more instead, and the lock is not told: only one that is
+	 * that one is sent once more instead, and the lock is not informed: only one that is
 	 * Releasing needs that, and its release is the first of its token.
-	 * @param lock is told when the first try is over, or null
+	 * @param lock informed when the first try is over, or null
 	 * @param until when the lease that it ends is over
 	 */
 	Release register(ReleaseRequest request, @Nullable KeyLock lock, long until) {
@@ -77,7 +77,7 @@ final class Releases {
 	}
 
 	/**
-	 * A message says that the store has a token: its release is tried again at once,
+	 * A message shows that the store has a token: its release is tried again at once,
 	 * unless a try is under way, and is not given up before the given time.
 	 * @return whether there is one
 	 */
@@ -85,8 +85,7 @@ final class Releases {
 		Release present = this.unanswered.get(token);
 		if (present != null) {
 			present.prolong(until);
-			// the first try is its holder's; one that waits for its next try need not
-			// wait
+			// the first try is its holder's; a later one need not wait for its turn
 			if (present.tries() > 0) {
 				send(present, false);
 			}

@@ -22,7 +22,7 @@ import org.slf4j.event.Level;
 /**
  * Sends the renewals of a round of the watchdog, in as few requests as possible: those of
  * each shard by themselves, so that a server that hangs delays no renewals of others.
- * Each lock is told a result once, also that there is none in time. Thread-safe.
+ * Each lock receives one result, also if there is no answer in time. Thread-safe.
  */
 final class Renewals {
 
@@ -35,7 +35,7 @@ final class Renewals {
 
 	private final Time time;
 
-	/** Writes what the log has to say. */
+	/** Runs log statements. */
 	private final Executor reports;
 
 	private final Set<Batch> underWay = ConcurrentHashMap.newKeySet();
@@ -137,7 +137,7 @@ final class Renewals {
 							Renewals.this.time.nanoTime());
 			}
 			catch (RuntimeException | Error ex) {
-				// the others must be told all the same
+				// the others must get their results all the same
 				Renewals.this.reports
 					.execute(() -> logger.error("The renewal of {} could not be used", renewal.lock(), ex));
 			}

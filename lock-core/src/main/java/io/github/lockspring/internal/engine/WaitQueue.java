@@ -14,8 +14,8 @@ import io.github.lockspring.internal.engine.Waiter.WaitOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who wait for one key in this instance, in order of arrival. Each leaves when it
- * is told its outcome. Used under the monitor of the key's lock.
+ * The waiters for one key in this instance, in order of arrival. Each leaves when its
+ * outcome is set. Used under the monitor of the key's lock.
  */
 final class WaitQueue {
 
@@ -40,8 +40,8 @@ final class WaitQueue {
 	}
 
 	/**
-	 * The one whose turn is next; null if nobody waits. Changes the queue: those before
-	 * it that an error has ended are told so, and dropped.
+	 * The waiter whose turn is next; null if nobody waits. Changes the queue: tells and
+	 * drops those before it that an error has ended.
 	 */
 	@Nullable Waiter first() {
 		Waiter first = this.waiters.peekFirst();
@@ -72,7 +72,7 @@ final class WaitQueue {
 		}
 	}
 
-	/** The first waiter is told that the lock is its own. */
+	/** Gives the hold to the first waiter. */
 	void give(Held hold) {
 		tell(this.waiters.removeFirst(), hold);
 	}
@@ -118,7 +118,7 @@ final class WaitQueue {
 
 	/**
 	 * The store has no answer: tells those whose time is over or for whom it has failed
-	 * for too long, and all if it has failed in a way that no wait mends.
+	 * for too long, and all if the failure is permanent.
 	 */
 	void tellUnavailable(Unanswered attempts, long now) {
 		LockUnavailableException error = attempts.error();
@@ -142,15 +142,14 @@ final class WaitQueue {
 	}
 
 	/**
-	 * From now on nobody waits: all are told, except for the one whose attempt is under
-	 * way.
+	 * Ends all waits except that of the waiter whose attempt is under way.
 	 */
 	void close(KeyState present, long now) {
 		Waiter asking = (present instanceof Asking) ? first() : null;
 		tellThose((waiter) -> (waiter != asking) ? whyNot(waiter, present, now) : null);
 	}
 
-	/** Tells those whose time is over, and do not watch it themselves. */
+	/** Ends the waits whose time is over, of those that do not watch it themselves. */
 	void timeOutAll(@Nullable KeyState present, long now) {
 		if (this.due == KeyLock.NOT_DUE || now - this.due < 0) {
 			return;
@@ -166,9 +165,9 @@ final class WaitQueue {
 	}
 
 	/**
-	 * The time of a waiter is over: it is told why, or is told with the first answer of
-	 * the store if that comes soon.
-	 * @return when to look again, unless it is told
+	 * Ends the wait of a waiter whose time is over: now, or with the first answer of the
+	 * store if that comes soon.
+	 * @return when to look again, unless the wait has ended
 	 */
 	long timeOut(Waiter waiter, @Nullable KeyState present, long now) {
 		long until = (present instanceof Asking asking && first() == waiter) ? asking.waitsForAnswerUntil() : now;

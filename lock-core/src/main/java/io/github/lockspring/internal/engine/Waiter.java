@@ -4,8 +4,8 @@ import io.github.lockspring.internal.engine.support.Time;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that waits for one key. It is told its outcome once, and woken then. A parked
- * thread is one kind of it, a future another.
+ * Waits for one key, as a parked thread or as a future. Receives its outcome once, and is
+ * woken then.
  */
 abstract class Waiter {
 
@@ -43,7 +43,7 @@ abstract class Waiter {
 	}
 
 	/**
-	 * What a waiter is told, once: the lock is its own, or it does not get it.
+	 * The outcome of a wait, set once: a hold of the lock, or why there is none.
 	 */
 	sealed interface Outcome permits Held, AcquireFailure {
 
@@ -59,9 +59,9 @@ abstract class Waiter {
 	private volatile @Nullable Outcome outcome;
 
 	/**
-	 * Whether an error, such as a {@link StackOverflowError}, has ended whoever waits, or
-	 * holds what this waiter was given. To say so is one write, which works where calls
-	 * do not. Whoever looks at the lock next skips the waiter, or ends its hold.
+	 * Set when an error, such as a {@link StackOverflowError}, ends the waiting or
+	 * holding caller; one volatile write, since calls may fail then. The next event skips
+	 * the waiter; the next one that lets the time pass ends its hold.
 	 */
 	volatile boolean gone;
 
@@ -86,7 +86,7 @@ abstract class Waiter {
 	}
 
 	/**
-	 * Tells the outcome. Called once, under the monitor of the key's lock.
+	 * Sets the outcome. Called once, under the monitor of the key's lock.
 	 */
 	final void tell(Outcome outcome) {
 		if (this.outcome != null) {
@@ -110,7 +110,7 @@ abstract class Waiter {
 		return this.waiting;
 	}
 
-	/** An error ends whoever waits, or holds what this waiter was given. */
+	/** An error ends the caller that waits, or that holds the lock it has waited for. */
 	final void dies() {
 		this.gone = true;
 	}
@@ -132,7 +132,7 @@ abstract class Waiter {
 	abstract @Nullable Thread thread();
 
 	/**
-	 * Returns whether the one that waits has opened a handle of a hold itself.
+	 * Returns whether the thread that waits has opened the handle of a hold itself.
 	 */
 	final boolean hasOpened(Held hold) {
 		return thread() != null && thread() == hold.opener();

@@ -44,7 +44,7 @@ final class Watchdog {
 	private static final long MAX_SLEEP_NANOS = 5_000_000_000L;
 
 	/**
-	 * What a watchdog looks at.
+	 * Something that a watchdog looks at.
 	 */
 	interface Watched {
 
@@ -57,7 +57,9 @@ final class Watchdog {
 		long due();
 
 		/**
-		 * Does what is due, or is soon due and costs less together with others.
+		 * Does what is due, or is soon due and costs less together with others. Must move
+		 * {@link #due} on, or remove it: otherwise each round looks at it again, with no
+		 * more between two rounds than the watchdog's shortest rest.
 		 * @param batch where to add what is to be renewed now
 		 * @return how much earlier than due others may be renewed with it; 0 without a
 		 * renewal
@@ -94,7 +96,7 @@ final class Watchdog {
 	 * @param batches renews leases; must not block
 	 * @param others runs in each round, with the present time, and returns when it has to
 	 * run again; must not block
-	 * @param reports writes what the log has to say
+	 * @param reports runs log statements
 	 */
 	Watchdog(Time time, Executor executor, Iterable<? extends Watched> locks, Consumer<List<Renewal>> batches,
 			LongUnaryOperator others, Executor reports) {
@@ -108,8 +110,8 @@ final class Watchdog {
 	}
 
 	/**
-	 * Starts the thread, unless there is one. Whoever comes while another caller does so
-	 * waits for it, and tries itself if that fails.
+	 * Starts the thread, unless there is one. A caller that comes while another one does
+	 * so waits for it, and tries itself if that fails.
 	 * @throws RuntimeException if the executor refuses; the next call tries again
 	 * @throws Error if no thread can be created; as above
 	 */

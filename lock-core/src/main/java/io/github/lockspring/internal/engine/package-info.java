@@ -2,13 +2,14 @@
  * The engine: holds a lock for as long as the work under it lasts. {@link KeyLock} is one
  * key in this instance and the one state machine; {@link RenewalPolicy},
  * {@link LocalHandoff} and {@link RetrySchedule} are its pure decisions; a {@link Waiter}
- * is told its outcome once. What knows neither ownership nor lease is in {@code support}.
+ * receives its outcome once. Code that depends on neither ownership nor lease is in
+ * {@code support}.
  *
  * <h2>States of a key, and events</h2>
  *
- * A key that nobody here uses is free and has no state. A cell says the next state, and
- * after the colon the effects: the key <em>asks</em> the store or <em>releases</em> its
- * token, a waiter is <em>told</em>, the inbox <em>listens</em>, a loss is
+ * A key that nobody here uses is free and has no state. A cell contains the next state,
+ * and after the colon the effects: the key <em>asks</em> the store or <em>releases</em>
+ * its token, a waiter is <em>told</em>, the inbox <em>listens</em>, a loss is
  * <em>reported</em>. "–" means that nothing changes; "again", that the awaited answer
  * causes another request: of an attempt, at once, unless it is <em>acquired</em>, or, in
  * <em>Releasing</em>, of a release; "soon", that one is made within the given time;
@@ -51,16 +52,16 @@
  * {@code Releasing}: the key is free at once. A key that becomes free while somebody
  * waits is <em>Asking</em> in the same event, as one is that nobody has used before. A
  * claim that is dropped, as by the last waiter that leaves, ends with a release (for
- * which a thread waits a moment before it says that the lock is busy), unless its only
+ * which a thread waits a moment before it reports the lock as busy), unless its only
  * attempt has left nothing; so does the answer of an attempt that comes later and may
  * have left its token in the store. To "listen" opens the inbox, if it is not, and
  * registers the name of the instance. An error, such as a {@code StackOverflowError}, may
- * end a waiter or a holder before it can say so: the next event skips the one; the next
- * one that lets the time pass ends the hold of the other.
+ * end a waiter or a holder before it can report that: the next event skips the one; the
+ * next one that lets the time pass ends the hold of the other.
  * <p>
  * Not in the table: a waiter whose time is over leaves; only the first one in
  * <em>Asking</em> stays a little longer ({@link RetrySchedule#usuallyAnsweredBy}) until
- * there has been an answer, since nobody knows yet whether the lock is busy. After
+ * there has been an answer, since it is not known yet whether the lock is busy. After
  * <em>closing</em>, <em>enqueue</em> is <em>enqueue, once</em>. Without a confirmed inbox
  * an attempt does not queue, asks again at once when it could, and gets a token that
  * needs no message after a while ({@code KeyLock.reachable}). {@link Held} has events of
@@ -78,8 +79,8 @@
  * of the request with its defaults, a {@link ThreadWaiter} waits for it.</li>
  * <li>{@link KeyLockRegistry} finds the {@link KeyLock}, which queues the waiter.
  * {@code KeyLock.settle}, the end of each event, sees a waiter and no state: it has a
- * {@link Claim} made, what is known under one token, and {@code KeyLock.ask} makes the
- * attempt. The {@link KeyState} is <em>Asking</em>.</li>
+ * {@link Claim} made, the state of one token, and {@code KeyLock.ask} makes the attempt.
+ * The {@link KeyState} is <em>Asking</em>.</li>
  * <li>The request leaves when that event is over, in {@code Monitor.close}, on the same
  * thread: {@code KeyLockRegistry.send}, {@code StoreClient.acquire}, the store. On Redis
  * that is {@code RedisLockStore}, {@code RedisConnections.execute},

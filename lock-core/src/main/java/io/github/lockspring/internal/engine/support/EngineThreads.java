@@ -43,12 +43,12 @@ public final class EngineThreads {
 	}
 
 	/**
-	 * What the parts of an engine run their work with.
+	 * The executors of an engine.
 	 *
 	 * @param background sends attempts and releases to a store that blocks: a few threads
 	 * @param io runs anything else that may block, such as renewals: a thread for each
 	 * task
-	 * @param events tells listeners and writes the log: one thread
+	 * @param events calls listeners and runs log statements: one thread
 	 * @param watchdog runs the watchdog: starts a thread for each task
 	 */
 	public record Executors(Executor background, Executor io, Executor events, Executor watchdog) {
@@ -63,7 +63,7 @@ public final class EngineThreads {
 	}
 
 	/**
-	 * Decides what becomes of idle threads.
+	 * Configures idle threads.
 	 * @param keep whether they wait for work for a while, or end
 	 */
 	public void keepIdle(boolean keep) {

@@ -15,10 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The instances that share a store, for messages to people: tells the store who this one
- * is, in the background and only now and then, and asks it who holds a lock. Nothing
- * depends on whether that succeeds. Thread-safe: the watchdog and callers that wait
- * register the instance, and of two that do so at the same time both may.
+ * The instances that share a store, for messages to people: registers this one in the
+ * store, in the background and only now and then, and looks up which one holds a lock.
+ * Nothing depends on whether that succeeds. Thread-safe: the watchdog and callers that
+ * wait register the instance, and of two that do so at the same time both may.
  *
  * @since 0.1
  */
@@ -30,7 +30,7 @@ public final class Instances {
 
 	private static final Duration TTL = Duration.ofSeconds(60);
 
-	/** For what only a message needs. */
+	/** For a lookup that only a message needs. */
 	private static final Duration LOOKUP_TIMEOUT = Duration.ofMillis(200);
 
 	private final String instance;
@@ -100,7 +100,7 @@ public final class Instances {
 	}
 
 	/**
-	 * Who holds a lock.
+	 * The holder of a lock.
 	 *
 	 * @param info the instance
 	 * @param age since when, or null if that is not known

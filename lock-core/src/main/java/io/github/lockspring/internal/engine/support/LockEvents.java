@@ -12,10 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the listeners and the recorder what happens, and writes the log for threads that
- * must not be held up: listeners and log run code of others, which may block. A listener
- * or a recorder that fails breaks nothing: neither a caller nor the renewal of a lease.
- * Thread-safe.
+ * Passes events to the listener and the recorder, and runs log statements for threads
+ * that must not be held up: listeners and log run code of others, which may block. A
+ * listener or a recorder that fails breaks nothing: neither a caller nor the renewal of a
+ * lease. Thread-safe.
  *
  * @since 0.1
  */
@@ -32,7 +32,7 @@ public final class LockEvents implements Executor {
 	private static final int MAX_WAITING = 10_000;
 
 	/**
-	 * Hears nothing.
+	 * Ignores all events.
 	 */
 	public static final Consumer<LockEvent> NOBODY = (event) -> {
 	};
@@ -51,8 +51,8 @@ public final class LockEvents implements Executor {
 
 	/**
 	 * Creates the events of an engine.
-	 * @param listener is told what happens, or {@link #NOBODY}
-	 * @param recorder receives it as numbers, or {@link LockRecorder#NONE}
+	 * @param listener receives the events, or {@link #NOBODY}
+	 * @param recorder receives them as numbers, or {@link LockRecorder#NONE}
 	 * @param executor has one thread, for {@link #publishAsync} and {@link #execute}
 	 */
 	public LockEvents(Consumer<LockEvent> listener, LockRecorder recorder, Executor executor) {
@@ -86,7 +86,7 @@ public final class LockEvents implements Executor {
 	}
 
 	/**
-	 * Tells the listener on the present thread.
+	 * Calls the listener on the present thread.
 	 * @param event what happened
 	 */
 	public void publish(LockEvent event) {
@@ -99,7 +99,7 @@ public final class LockEvents implements Executor {
 	}
 
 	/**
-	 * Tells the listener, not on the present thread.
+	 * Calls the listener, but not on the present thread.
 	 * @param event what happened
 	 */
 	public void publishAsync(LockEvent event) {
@@ -148,7 +148,7 @@ public final class LockEvents implements Executor {
 	}
 
 	/**
-	 * Returns whether everything has been told and written.
+	 * Returns whether all events are delivered and all log statements have run.
 	 * @return false while something waits or is being reported
 	 */
 	public boolean isIdle() {

@@ -4,8 +4,8 @@ import io.github.lockspring.LockEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives what happens to the locks of an engine, as numbers that a monitoring system
- * can add up. A {@link io.github.lockspring.LockEvent} tells of single locks instead.
+ * Receives the events of the locks of an engine, as numbers that a monitoring system can
+ * add up. A {@link io.github.lockspring.LockEvent} describes a single lock instead.
  * <p>
  * Called on the threads of callers, of the driver and of the watchdog, many times a
  * second: an implementation is thread-safe, returns at once, never blocks and never
@@ -49,7 +49,7 @@ public interface LockRecorder {
 	}
 
 	/**
-	 * What became of a renewal.
+	 * The outcome of a renewal.
 	 */
 	enum Renewal {
 
@@ -59,13 +59,13 @@ public interface LockRecorder {
 		LATE,
 		/** The store gave no result; the renewal is tried again. */
 		FAILED,
-		/** The store said that another owner has the lock, or none. */
+		/** According to the store, the lock has another owner or none. */
 		REFUSED
 
 	}
 
 	/**
-	 * What refuses work whose lock was lost.
+	 * The guards that reject work whose lock was lost.
 	 */
 	enum Guard {
 
@@ -126,7 +126,7 @@ public interface LockRecorder {
 	/**
 	 * A renewal has a result, or failed.
 	 * @param name the label, or null
-	 * @param renewal what became of it
+	 * @param renewal its outcome
 	 */
 	default void renewed(@Nullable String name, Renewal renewal) {
 	}

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the servers of a store answer: the one memory of outages. A server is
+ * Remembers whether the servers of a store answer: the one memory of outages. A server is
  * <em>silent</em> from the first request without an answer in time until any answer. An
  * outage begins with the first request without a result, and ends with the first answer
  * after a while without failures, so that an outage is one line of the log and not one
@@ -24,7 +24,7 @@ public final class ShardHealth {
 	 * @param since the time of the first failure
 	 * @param last the time of the last failure
 	 * @param silent whether nothing has been answered since
-	 * @param reported whether the log says so
+	 * @param reported whether the log reports it
 	 */
 	public record Outage(long since, long last, boolean silent, boolean reported) {
 	}

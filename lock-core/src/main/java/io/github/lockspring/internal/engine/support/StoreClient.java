@@ -27,7 +27,7 @@ import org.slf4j.event.Level;
 /**
  * Sends requests to a store, on the present thread unless that would block it. Each is
  * answered at most once, on any thread: with a result, or with the reason why there is
- * none, a {@link LockUnavailableException} whatever the store did. Knows whether the
+ * none, a {@link LockUnavailableException} whatever the store did. Remembers whether the
  * servers answer. Thread-safe.
  * <p>
  * Nothing here ends a request that the store does not answer: the watchdog does, with
@@ -45,7 +45,7 @@ public final class StoreClient {
 	private static final Duration LONGEST_CONNECTING = Duration.ofSeconds(60);
 
 	/**
-	 * Receives what became of a request. Never throws.
+	 * Receives the outcome of a request. Never throws.
 	 *
 	 * @param <T> the type of the result
 	 */
@@ -69,7 +69,7 @@ public final class StoreClient {
 	 * Creates a client.
 	 * @param store the store
 	 * @param commandTimeout longest wait for a result; for a short ttl a third of it
-	 * @param events receives the times of requests, and what the log has to say
+	 * @param events receives the times of requests, and runs log statements
 	 * @param time the clock
 	 * @param executors send to a store that blocks, where the present thread must not
 	 */
@@ -208,9 +208,9 @@ public final class StoreClient {
 	}
 
 	/**
-	 * Says that a request could not be sent for want of a thread.
+	 * Creates the exception for a request that could not be sent for want of a thread.
 	 * @param ex why there is none
-	 * @return says so
+	 * @return the exception
 	 */
 	public static LockUnavailableException noThread(Throwable ex) {
 		return new LockUnavailableException("A thread of the lock engine could not be started: " + ex, ex);
@@ -336,7 +336,7 @@ public final class StoreClient {
 	// health
 
 	/**
-	 * A request had no result, and that is to be logged.
+	 * Records that a request had no result, which is to be logged.
 	 * @param key the key of the request
 	 * @return a warning for the first one of an outage of its server
 	 */
@@ -345,9 +345,9 @@ public final class StoreClient {
 	}
 
 	/**
-	 * A request has not been answered in time.
+	 * Records that a request has not been answered in time.
 	 * @param key the key of the request
-	 * @return says so
+	 * @return the exception
 	 */
 	public LockUnavailableException noteUnanswered(String key) {
 		String shard = shard(key);

@@ -1,7 +1,7 @@
 /**
  * Machinery of the engine: the clock, threads, the monitor of a key, the client that
  * sends requests to the store and remembers whether its servers answer, listeners and
- * meters. Knows neither the state of a lock nor who holds it. Internal: for the engine
+ * meters. Depends on neither the state of a lock nor its holder. Internal: for the engine
  * only.
  */
 @NullMarked
