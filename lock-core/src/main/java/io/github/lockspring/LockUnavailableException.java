@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * Thrown if the store could not be reached or returned no usable result. If it concerns
  * the lock that was to be acquired, the work did not run. If it comes from
  * {@link HeldLock#extend} or from the check before a commit, it did. It is unknown
- * whether the lock is free. The cause names the server and the failure.
+ * whether the lock is free. The cause names the failure, and the server if it is known.
  *
  * @since 0.1
  */

@@ -107,7 +107,7 @@ public final class FirstConnection {
 	}
 
 	/**
-	 * Connects no more, and says nothing about an attempt that is under way.
+	 * Begins no further attempt, and logs nothing about one that is under way.
 	 */
 	public void close() {
 		this.closed = true;

@@ -34,7 +34,7 @@ public interface InboxListener {
 
 	/**
 	 * Called when the store may have lost locks of this instance, such as with its
-	 * connection: they are renewed soon, which tells.
+	 * connection: they are renewed soon, which shows whether they are lost.
 	 */
 	default void reconnected() {
 	}

@@ -233,7 +233,7 @@ public abstract class AnnotatedBeanValidator
 			return bean;
 		}
 
-		/** What a factory bean gives is not initialized before. */
+		/** The product of a factory bean is not initialized before. */
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String beanName) throws BeansException {
 			if (!this.stopped && !(bean instanceof FactoryBean)) {

@@ -145,7 +145,7 @@ public final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut i
 	}
 
 	/**
-	 * What to write instead of a modifier, which in Kotlin is one that is not written.
+	 * Returns the remedy for a modifier. In Kotlin, what is not declared open is final.
 	 */
 	private static String without(String modifier, String where, Class<?> type) {
 		boolean kotlin = Arrays.stream(type.getAnnotations())

@@ -17,7 +17,7 @@ public record BeanFactoryInspector(BeanFactory beanFactory) {
 
 	/**
 	 * Returns whether beans are proxied by subclasses even if they have interfaces.
-	 * @return whether the auto-proxy creator says so
+	 * @return whether the auto-proxy creator is configured for that
 	 */
 	public boolean usesClassProxies() {
 		return this.beanFactory.containsBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)

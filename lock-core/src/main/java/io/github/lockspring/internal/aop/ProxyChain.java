@@ -21,7 +21,7 @@ import org.springframework.core.DecoratingProxy;
  */
 public final class ProxyChain {
 
-	/** What Spring adds to the interfaces of a proxy. */
+	/** The interfaces that Spring adds to a proxy. */
 	private static final Set<Class<?>> PROXY_TYPES = Set.of(SpringProxy.class, Advised.class, DecoratingProxy.class);
 
 	private ProxyChain() {
@@ -61,7 +61,7 @@ public final class ProxyChain {
 	}
 
 	/**
-	 * Tells whether a bean has an advisor, as far as its proxies show theirs.
+	 * Returns whether a bean has an advisor, as far as its proxies show theirs.
 	 */
 	static boolean hasAdvisor(Object bean, Advisor advisor) {
 		return advisorsOf(bean).contains(advisor)

@@ -45,7 +45,7 @@ final class SelfInvocationDetector {
 	 * Warns of the calls that the code of a class shows.
 	 * @param userClass the bean's class
 	 * @param annotated its annotated methods
-	 * @param methods tells how they are annotated
+	 * @param methods finds out how they are annotated
 	 */
 	static void warn(Class<?> userClass, List<AnnotatedMethod> annotated, AnnotatedMethods<?> methods) {
 		List<SelfInvocation> calls = calls(userClass);

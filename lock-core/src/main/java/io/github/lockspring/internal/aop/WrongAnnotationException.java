@@ -30,7 +30,7 @@ public final class WrongAnnotationException extends LockDefinitionException {
 		return this.mistake;
 	}
 
-	/** Logs and traces show the type that the documentation knows. */
+	/** Logs and traces show the documented type. */
 	@Override
 	public String toString() {
 		return LockDefinitionException.class.getName() + ": " + getMessage();

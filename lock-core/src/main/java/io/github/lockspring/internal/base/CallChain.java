@@ -29,7 +29,7 @@ public final class CallChain {
 
 	private static final ThreadLocal<@Nullable Scope> CURRENT = new ThreadLocal<>();
 
-	/** What outlasts the calls that took it, oldest first. */
+	/** The attachments, which outlast the calls that made them, oldest first. */
 	private static final ThreadLocal<@Nullable List<Attachment>> ATTACHED = new ThreadLocal<>();
 
 	/** Numbers attachments, of all threads. */

@@ -26,9 +26,9 @@ public final class LockKeys {
 	public static final int MAX_LENGTH = 4096;
 
 	/**
-	 * What {@link Object#toString()} writes, also inside of a text: the name of an array
-	 * or of a class in a package, and a number. Not a mail address. Possessive, so that a
-	 * text with many dots neither takes long nor all of the stack.
+	 * The form that {@link Object#toString()} writes, also inside of a text: the name of
+	 * an array or of a class in a package, and a number. Not a mail address. Possessive,
+	 * so that a text with many dots neither takes long nor all of the stack.
 	 */
 	private static final Pattern IDENTITY = Pattern
 		.compile("(\\[[ZBCDFIJS]|\\$\\$Lambda\\S*|[\\w$]++(?:\\.[\\w$]++)++;?)@[0-9a-f]{1,8}(?![.\\w-])");
@@ -88,8 +88,8 @@ public final class LockKeys {
 	}
 
 	/**
-	 * Returns what stands before the keys of a name. A colon or percent sign in it is
-	 * escaped, so no other name and key give the same whole key.
+	 * Returns the prefix of the keys of a name. A colon or percent sign in it is escaped,
+	 * so no other name and key give the same whole key.
 	 * @param name the name, or empty for none
 	 * @return the prefix
 	 */

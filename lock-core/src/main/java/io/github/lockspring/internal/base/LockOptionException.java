@@ -3,7 +3,7 @@ package io.github.lockspring.internal.base;
 import java.time.Duration;
 
 /**
- * An option of a lock is out of its bounds, or contradicts another one.
+ * Thrown if an option of a lock is out of its bounds, or contradicts another one.
  *
  * @since 0.1
  */

@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bounds of the options of a lock, and the only place that knows them.
+ * The bounds of the options of a lock, defined only here.
  *
  * @since 0.1
  */

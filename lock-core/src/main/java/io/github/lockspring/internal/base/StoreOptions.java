@@ -3,7 +3,7 @@ package io.github.lockspring.internal.base;
 import java.time.Duration;
 
 /**
- * Checks what the builder of a store was given.
+ * Checks the values that the builder of a store was given.
  *
  * @since 0.1
  */

@@ -282,7 +282,7 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/**
-	 * The store may have lost what it had: a renewal finds out.
+	 * The store may have lost what it had: a renewal shows whether it has.
 	 * @param by when to renew at the latest
 	 */
 	void reconnected(long by, long now) {

@@ -159,7 +159,7 @@ final class ThreadLocks {
 			}
 		}
 
-		/** What the present thread holds; null if it does not. */
+		/** The lock that the present thread holds; null if it does not hold it. */
 		private @Nullable Owned mine() {
 			return ThreadLocks.this.owned.get().get(this.key);
 		}

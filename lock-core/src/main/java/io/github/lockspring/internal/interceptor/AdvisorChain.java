@@ -10,7 +10,7 @@ import org.springframework.aop.PointcutAdvisor;
 /**
  * Shows how the advice of an annotated method is nested.
  *
- * @param operation what the method's annotation says
+ * @param operation the method's annotation
  * @param outside the advice that runs outside of the lock, outermost first
  * @param inside the advice that runs inside of it, outermost first
  * @since 0.1

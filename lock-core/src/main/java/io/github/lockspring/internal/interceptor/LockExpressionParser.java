@@ -120,7 +120,9 @@ final class LockExpressionParser {
 		return IntStream.range(0, node.getChildCount()).mapToObj(node::getChild);
 	}
 
-	/** What is joined to a text: with text on one side, a plus does not add numbers. */
+	/**
+	 * Returns the operands of a text: with text on one side, a plus does not add numbers.
+	 */
 	private static Stream<SpelNode> operands(SpelNode node) {
 		return isJoined(node) ? children(node).flatMap(LockExpressionParser::operands) : Stream.of(node);
 	}

@@ -131,9 +131,9 @@ final class LockExpressionValidator {
 	}
 
 	/**
-	 * Checks the property that is read from a variable, as far as its type is known: what
-	 * is an interface or abstract may be anything, and of a Class the static fields of
-	 * the class that it stands for can be read.
+	 * Checks the property that is read from a variable, as far as its type is known: the
+	 * object behind an interface or an abstract class may have any property, and of a
+	 * Class the static fields of the class that it stands for can be read.
 	 */
 	private void checkProperty(String variable, String property) {
 		Integer position = this.positions.get(variable.substring(1));

@@ -27,7 +27,7 @@ public final class LockInterceptor implements MethodInterceptor {
 
 	private final LockOperationSource source;
 
-	/** What was read from the annotations, and checked, when the beans were created. */
+	/** The annotations, read and checked when the beans were created. */
 	private final AnnotatedMethods<LockedMethod> methods;
 
 	private final Supplier<LockTemplate> locks;

@@ -36,7 +36,7 @@ import org.springframework.util.CollectionUtils;
  * @param texts the texts after it, each with its parts; none if the key is constant
  * @param positions the positions of the arguments by the names that expressions have for
  * them
- * @param shared what the calls of all methods have in common
+ * @param shared the parts that the calls of all methods share
  * @param constant the request of every call, or null if the key depends on the call
  */
 record LockKeyExpression(LockOperation operation, String start, List<List<Part>> texts, Map<String, Integer> positions,
@@ -105,7 +105,7 @@ record LockKeyExpression(LockOperation operation, String start, List<List<Part>>
 	}
 
 	/**
-	 * What is joined with others to a text of the key.
+	 * A part that is joined with others to a text of the key.
 	 *
 	 * @param expression gives the value
 	 * @param operation the annotation with the key
@@ -186,11 +186,11 @@ record LockKeyExpression(LockOperation operation, String start, List<List<Part>>
 	}
 
 	/**
-	 * What the expressions of one call see: the arguments under their names. For one
-	 * thread.
+	 * The context of the expressions of one call: the arguments under their names. For
+	 * one thread.
 	 * <p>
 	 * Spring's own context for methods copies all arguments into a map, under three names
-	 * each, at every call; this one knows beforehand which name stands for which
+	 * each, at every call; this one has found out beforehand which name stands for which
 	 * argument.
 	 */
 	private final class CallContext extends StandardEvaluationContext {
@@ -223,7 +223,7 @@ record LockKeyExpression(LockOperation operation, String start, List<List<Part>>
 	}
 
 	/**
-	 * What {@code #root} stands for in an expression.
+	 * The root object of an expression, {@code #root}.
 	 *
 	 * @param method the method
 	 * @param target the object that the method is called on
@@ -233,7 +233,7 @@ record LockKeyExpression(LockOperation operation, String start, List<List<Part>>
 	}
 
 	/**
-	 * What the calls of all methods share. Immutable and thread-safe.
+	 * The parts that the calls of all methods share. Immutable and thread-safe.
 	 *
 	 * @param beans finds the beans that expressions name
 	 * @param types finds the classes that they name

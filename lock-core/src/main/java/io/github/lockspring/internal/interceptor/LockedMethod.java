@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param operation the annotation
  * @param key makes the request of a call
- * @param skipped gives what a call returns that is skipped because its lock is busy, or
+ * @param skipped gives the result of a call that is skipped because its lock is busy, or
  * null if the exception reaches the caller
  * @param values what to do with the value that a call returns
  */

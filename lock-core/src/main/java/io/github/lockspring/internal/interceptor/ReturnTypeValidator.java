@@ -26,7 +26,7 @@ import org.springframework.util.ClassUtils;
  * Refuses methods that return before their work is done: the lock would be released
  * before it, or in the middle of it.
  *
- * @param inspector knows how asynchronous methods are called
+ * @param inspector finds out how asynchronous methods are called
  */
 record ReturnTypeValidator(BeanFactoryInspector inspector) {
 
@@ -69,7 +69,7 @@ record ReturnTypeValidator(BeanFactoryInspector inspector) {
 	};
 
 	/**
-	 * What to do with the values that a method returns.
+	 * The treatment of the values that a method returns.
 	 */
 	enum Values {
 

@@ -23,7 +23,7 @@ import org.springframework.core.Nullness;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds, and checks, what a call returns that is skipped because its lock is busy.
+ * Finds, and checks, the result of a call that is skipped because its lock is busy.
  */
 final class SkippedResult {
 

@@ -128,8 +128,8 @@ public interface EntryServer extends AutoCloseable {
 	 * Proves that entries exist and will be kept for some time. On its success, the
 	 * {@link Entry.Own#validUntil() validity} of an entry has changed.
 	 * @param renewals the entries
-	 * @return the entries that are there; for how long they are is what
-	 * {@link Entry.Own#validUntil()} says
+	 * @return the entries that are there; {@link Entry.Own#validUntil()} returns until
+	 * when
 	 */
 	CompletionStage<Set<Entry.Own>> renew(List<Renewal> renewals);
 

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class Place {
 
 	/**
-	 * What is known of the entry.
+	 * The known state of the entry.
 	 */
 	enum State {
 

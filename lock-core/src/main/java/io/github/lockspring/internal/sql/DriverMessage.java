@@ -3,7 +3,7 @@ package io.github.lockspring.internal.sql;
 import org.springframework.core.NestedExceptionUtils;
 
 /**
- * What a driver says about an error.
+ * Extracts a driver's own description of an error.
  *
  * @since 0.1
  */

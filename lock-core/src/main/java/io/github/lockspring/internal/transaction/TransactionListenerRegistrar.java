@@ -16,8 +16,8 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 
 /**
  * Adds the {@link CommitGuard} to every transaction manager of the application, once, and
- * a listener that tells {@link TransactionUnitOfWork} which transactions are open. Spring
- * Boot gives listeners only to those managers that it creates itself.
+ * a listener that reports open transactions to {@link TransactionUnitOfWork}. Spring Boot
+ * gives listeners only to those managers that it creates itself.
  * <p>
  * Define it by a static {@code @Bean} method, as every post-processor. Managers that
  * another post-processor needed earlier have the listeners once all singletons exist.

@@ -109,13 +109,16 @@ public final class TransactionUnitOfWork implements UnitOfWork {
 
 		private final ConfigurableTransactionManager manager;
 
-		/** What the manager has bound to the thread; null if it binds nothing, as JTA. */
+		/**
+		 * The resource that the manager has bound to the thread; null if there is none,
+		 * as with JTA.
+		 */
 		private final @Nullable Object resource;
 
 		/** Whether its synchronizations are hidden. */
 		private boolean hidden;
 
-		/** What to register when they are visible again. */
+		/** The actions to register when they are visible again. */
 		private final List<Runnable> waiting = new ArrayList<>(0);
 
 		private OpenTransaction(ConfigurableTransactionManager manager) {
@@ -174,8 +177,7 @@ public final class TransactionUnitOfWork implements UnitOfWork {
 				actions.forEach(this::afterCompletion);
 			}
 			else {
-				// It ended before a transaction inside of it, and Spring has called
-				// nobody
+				// It ended before a transaction inside of it, and Spring called nothing
 				remove();
 				actions.forEach(Runnable::run);
 			}
