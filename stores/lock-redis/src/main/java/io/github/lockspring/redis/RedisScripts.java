@@ -7,8 +7,9 @@ import io.github.lockspring.redis.internal.LuaScripts;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
- * The scripts that {@link RedisLockStore} sends; it makes their arguments. The header of
- * each file describes its keys, arguments and replies.
+ * The scripts of a {@link RedisLockStore}, which it sends itself or through
+ * {@link BatchRenewal}, {@link InboxSubscription} and {@link RedisInspector}. The header
+ * of each file describes its keys, arguments and replies.
  */
 final class RedisScripts {
 

@@ -36,6 +36,10 @@ import org.jspecify.annotations.Nullable;
  * to another connection, the servers refuse what was sent through the former one, so a
  * list after a `sync` is certain. Additions of a former session are ignored: they vanish
  * when it ends.
+ *
+ * Once a session is over, Sessions has another handle: `renew` leaves out its nodes,
+ * QueueLockStore.renew returns NOT_OWNER for them, and Held.renewed loses the lock.
+ * QueueInbox brings that renewal forward by `reconnected`.
  */
 final class ZooKeeperServer implements EntryServer {
 

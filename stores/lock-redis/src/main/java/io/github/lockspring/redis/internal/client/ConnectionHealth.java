@@ -6,8 +6,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Says when a connection is bad: its server is a replica, has broken it, or has not
- * replied to anything for some time. Thread-safe.
+ * Remembers since when each server has been silent, when its connection was last used,
+ * and when connections were replaced. From that and from the failures of requests,
+ * {@link RedisConnections} decides which connections to replace. Thread-safe.
  */
 final class ConnectionHealth {
 
@@ -16,7 +17,7 @@ final class ConnectionHealth {
 	/** A firewall may have forgotten a connection that was not used for so long. */
 	static final Duration IDLE = Duration.ofSeconds(30);
 
-	/** Otherwise a server that is no master would cost a connection per command. */
+	/** Otherwise a server that is not a master would cost a connection per command. */
 	private static final long MIN_AGE = Duration.ofMillis(250).toNanos();
 
 	private final long commandTimeout;
