@@ -62,8 +62,8 @@ final class EtcdErrors {
 	}
 
 	/**
-	 * Returns whether the lease of a request is gone, which a status of gRPC or an
-	 * exception of etcd says.
+	 * Returns whether the lease of a request is gone, by a status of gRPC or an exception
+	 * of etcd.
 	 */
 	static boolean isNoLease(Throwable failure) {
 		return contains(cause(failure), "lease not found");

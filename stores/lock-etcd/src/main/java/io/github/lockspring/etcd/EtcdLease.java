@@ -29,8 +29,8 @@ final class EtcdLease {
 	private final ByteSequence guard;
 
 	/**
-	 * Who needs this lease: entries, additions without an answer, and an object for each
-	 * call that is under way.
+	 * The users of this lease: entries, additions without an answer, and an object for
+	 * each call that is under way.
 	 */
 	private final Set<Object> users = ConcurrentHashMap.newKeySet();
 

@@ -92,9 +92,9 @@ public final class EtcdLockStore extends DelegatingLockStore {
 	 * Clients should send the header {@code hasleader: true}, so that a member without a
 	 * majority answers at once, and must not repeat transactions whose outcome is
 	 * unknown. jetcd itself does not.
-	 * @param members for each member what creates a client of it; called when the store
-	 * is built, and on another thread for each replacement. If it throws then, the
-	 * exception is logged and the present client stays in use
+	 * @param members for each member a supplier of its clients; called when the store is
+	 * built, and on another thread for each replacement. If it throws then, the exception
+	 * is logged and the present client stays in use
 	 * @return the builder
 	 */
 	public static Builder builder(List<? extends Supplier<Client>> members) {

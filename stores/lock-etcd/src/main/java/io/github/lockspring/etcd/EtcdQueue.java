@@ -36,7 +36,7 @@ final class EtcdQueue {
 	/** New entries are on a lease of this length at most: a dead waiter costs no more. */
 	private static final long MAX_FIRST_MILLIS = 10_000;
 
-	/** An addition is repeated after each answer that says why it was not carried out. */
+	/** An addition is repeated after each answer that has the reason for its refusal. */
 	private static final int MAX_ADDITIONS = 10;
 
 	private final EtcdMembers members;

@@ -196,7 +196,9 @@ final class EtcdServer implements EntryServer {
 			.thenApply((response) -> null);
 	}
 
-	/** Also tells lost leases, since the client reports no changes of its connection. */
+	/**
+	 * Also reports lost leases, since the client reports no changes of its connection.
+	 */
 	@Override
 	public void onConnectionChange(Runnable listener) {
 		this.members.onChange(listener);

@@ -50,7 +50,7 @@ final class EtcdVersions {
 
 	/**
 	 * Asks each server for its version, once a minute at most. Ignores those that do not
-	 * tell.
+	 * return it.
 	 * @return a stage that never fails, with a sentence if a server has the defect
 	 */
 	synchronized CompletionStage<List<String>> warnings() {

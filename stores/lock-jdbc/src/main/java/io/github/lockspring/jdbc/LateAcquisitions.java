@@ -56,7 +56,7 @@ final class LateAcquisitions implements AutoCloseable {
 	}
 
 	/**
-	 * An attempt begins, of which {@link #ended} tells the end.
+	 * Records the beginning of an attempt; {@link #ended} records its end.
 	 * @param timeout longest wait for its answer, and for that of a repeated release
 	 */
 	void begin(AcquireRequest request, Duration timeout) {
@@ -68,7 +68,7 @@ final class LateAcquisitions implements AutoCloseable {
 	}
 
 	/**
-	 * An attempt has ended.
+	 * Records the end of an attempt.
 	 * @param certain whether its statements have been executed or never will be
 	 */
 	void ended(OwnerToken token, boolean certain) {

@@ -30,8 +30,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  *
  * @param releaseScripts releases locks as their owners do
  * @param exactCount whether one server knows every subscriber of an inbox, for the script
- * @param publisher publishes what a script may not
- * @param lookups executes what is no script
+ * @param publisher publishes messages that a script may not
+ * @param lookups executes commands other than scripts
  */
 record RedisInspector(RedisKeys keys, RedisConnections connections, RedisScriptExecutor releaseScripts,
 		String exactCount, Consumer<String> publisher, Executor lookups) implements LockStoreInspector {

@@ -146,8 +146,8 @@ final class Session {
 
 	/**
 	 * Executes operations in one transaction.
-	 * @return their results, of which one says why none was executed; fails if it is
-	 * unknown whether they were executed, or the session has ended
+	 * @return their results, one of which is the reason if none was executed; fails if it
+	 * is unknown whether they were executed, or the session has ended
 	 */
 	CompletableFuture<List<OpResult>> multi(List<Op> operations) {
 		CompletableFuture<List<OpResult>> result = new CompletableFuture<>();

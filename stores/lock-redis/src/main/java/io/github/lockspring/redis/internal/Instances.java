@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Who the instances are, as they register on a server.
+ * The descriptions of instances that are registered on a server.
  *
  * @param keys the names of their keys
  * @since 0.1

@@ -76,7 +76,7 @@ public record RedisKeys(String prefix) {
 	}
 
 	/**
-	 * Returns the name of the key that says who an instance is; all are in one slot.
+	 * Returns the name of the key that describes an instance; all are in one slot.
 	 * @param instance the instance
 	 * @return the name of its key
 	 */
@@ -85,8 +85,8 @@ public record RedisKeys(String prefix) {
 	}
 
 	/**
-	 * Returns the name of an instance's channel. The scripts know it too: the name of the
-	 * last fencing token ends in the prefix.
+	 * Returns the name of an instance's channel. The scripts derive it from the name of
+	 * the last fencing token, which ends in the prefix.
 	 * @param instance the instance
 	 * @return the name of its channel
 	 */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.RedisCallback;
 
 /**
- * Asks a server, in a cluster each master, what matters to locks. Changes nothing.
+ * Checks what matters to locks on a server, in a cluster on each master. Changes nothing.
  *
  * @param commands sends the commands
  * @param replicaAcks how many replicas must have a lock, 0 for none
@@ -26,9 +26,9 @@ public record RedisServerCheck(RedisConnections commands, int replicaAcks) {
 	private static final String POLICY = "maxmemory_policy";
 
 	/**
-	 * Asks the server.
+	 * Checks the server.
 	 * @param name its name
-	 * @return what it says, or that it does not reply
+	 * @return its health; not usable if it does not reply
 	 */
 	public Server check(String name) {
 		List<String> warnings = new ArrayList<>();

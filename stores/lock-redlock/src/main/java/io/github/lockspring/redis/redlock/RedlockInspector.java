@@ -24,8 +24,9 @@ import io.github.lockspring.store.StoredLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers questions about the locks of a {@link RedlockLockStore}: what a majority of all
- * nodes says. Where those that reply do not decide, there is no result. Thread-safe.
+ * Answers questions about the locks of a {@link RedlockLockStore}, from the replies of a
+ * majority of all nodes. If those that reply do not decide, there is no result.
+ * Thread-safe.
  */
 final class RedlockInspector implements LockStoreInspector {
 
@@ -42,7 +43,7 @@ final class RedlockInspector implements LockStoreInspector {
 	}
 
 	/**
-	 * Votes of a request that has no majority, yet or any more, are no lock.
+	 * Votes of a request that has no majority, yet or any more, do not count as a lock.
 	 */
 	@Override
 	public Optional<StoredLock> find(String key, Duration timeout) {
@@ -142,9 +143,9 @@ final class RedlockInspector implements LockStoreInspector {
 		return known;
 	}
 
-	/** Waits for what all nodes say in time. */
+	/** Waits for the replies of all nodes that reply in time. */
 	private <R> Replies<R> ask(Function<RedlockNodeClient, CompletableFuture<R>> request, Duration timeout) {
-		// each node ends in time; a busy machine may be late to say so
+		// each node ends in time; a busy machine may report that late
 		return Stages.join(this.quorum.ask(request, (replies) -> false), timeout.plusSeconds(1));
 	}
 

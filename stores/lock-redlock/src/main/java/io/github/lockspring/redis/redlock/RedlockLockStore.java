@@ -225,7 +225,7 @@ public final class RedlockLockStore implements LockStore {
 	@Override
 	public Optional<StoreHealth> health(Duration timeout) {
 		Duration limit = limit(timeout);
-		// each node ends in time; a busy machine may be late to say so
+		// each node ends in time; a busy machine may report that late
 		Replies<Server> replies = Stages.join(this.quorum.ask((node) -> node.check(limit), (so) -> false),
 				limit.plusSeconds(1));
 		List<Server> servers = this.quorum.nodes().stream().map((node) -> {
@@ -238,7 +238,7 @@ public final class RedlockLockStore implements LockStore {
 	}
 
 	/**
-	 * Returns what says which locks a majority of the nodes has.
+	 * Returns the inspector, which reports the locks that a majority of the nodes has.
 	 */
 	@Override
 	public Optional<LockStoreInspector> inspector() {

@@ -34,10 +34,10 @@ import org.springframework.data.redis.core.script.RedisScript;
  */
 /*
  * For maintainers: Lettuce sends everything on one connection. A driver that blocks its
- * caller has threads, each with requests for other keys, and so do the few commands that
- * are no scripts. The threads are those of the node: one that does not reply keeps no
- * other waiting. They are created on demand, and their queues are short: a request that
- * does not fit is not sent, nor one whose time is over before its turn.
+ * caller has threads, each with requests for other keys, and so do the few commands other
+ * than scripts. The threads are those of the node: one that does not reply keeps no other
+ * waiting. They are created on demand, and their queues are short: a request that does
+ * not fit is not sent, nor one whose time is over before its turn.
  *
  * `runId` and `unavailable` are hints that any thread sets.
  */
@@ -95,7 +95,7 @@ final class RedlockNodeClient {
 	}
 
 	/**
-	 * Sends a command that is no script.
+	 * Sends a command other than a script.
 	 * @return completes within the timeout, exceptionally without a usable reply
 	 */
 	<T> CompletableFuture<T> run(Function<StringRedisTemplate, T> command, Duration timeout) {
@@ -103,7 +103,7 @@ final class RedlockNodeClient {
 	}
 
 	/**
-	 * Asks the server what matters to locks.
+	 * Checks what matters to locks on the server.
 	 */
 	CompletableFuture<Server> check(Duration timeout) {
 		return call("", () -> new RedisServerCheck(this.connections, 0).check(this.name), timeout);

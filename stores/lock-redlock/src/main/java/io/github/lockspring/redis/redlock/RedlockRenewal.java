@@ -20,7 +20,7 @@ import io.github.lockspring.store.OwnerToken;
  * For maintainers: a node that was unavailable or has lost a lock must vote again, once
  * the renewal has succeeded without it. Otherwise a lock that is held for long would end
  * when the last node of its first majority has restarted, however long that takes. The
- * vote counts from the next renewal on: the present one says what the owner had, and
+ * vote counts from the next renewal on: the present one shows what the owner had, and
  * votes given since must not decide it.
  *
  * `held` has the tokens that were acquired and not released. A vote is requested while

@@ -126,7 +126,7 @@ final class RedlockRequests {
 
 	/**
 	 * Results in whether the token owns its lock on the node, for each request.
-	 * @param owned what is known of their ownerships, in the order of the requests
+	 * @param owned their ownerships, in the order of the requests
 	 */
 	Function<RedlockNodeClient, CompletableFuture<List<Boolean>>> renew(List<RenewRequest> requests, List<Held> owned,
 			Duration timeout) {

@@ -61,7 +61,7 @@ record Replies<R>(List<RedlockNodeClient> nodes, Map<RedlockNodeClient, R> recei
 
 	/**
 	 * Describes why a majority is missing.
-	 * @param summary precedes what is said about each node
+	 * @param summary precedes the problems of the nodes
 	 * @param problem returns why a reply does not help, to follow the name of its node,
 	 * or null if it does
 	 */

@@ -18,7 +18,7 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Knows which node of a cluster holds a key, as far as it was found out. Thread-safe;
+ * Finds the node of a cluster that holds a key, as far as it is known. Thread-safe;
  * lookups never block.
  */
 /*

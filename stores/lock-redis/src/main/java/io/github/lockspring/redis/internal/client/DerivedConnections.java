@@ -11,8 +11,8 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Derives a store's own connections from the application's connection factory, which says
- * where its Redis is.
+ * Derives a store's own connections from the application's connection factory, which has
+ * the address of its Redis.
  *
  * @since 0.1
  */
@@ -27,7 +27,7 @@ public final class DerivedConnections {
 	 * Creates connections. Does not connect.
 	 * @param application the application's factory; need not be started, and stays the
 	 * application's to close
-	 * @param beanName the name of the factory's bean, if messages are to tell it
+	 * @param beanName the name of the factory's bean, if messages are to contain it
 	 * @param commandTimeout the longest time for one command
 	 * @param connectTimeout the longest time for connecting to a single server, if longer
 	 * @return the connections, to be closed by the caller
@@ -35,7 +35,7 @@ public final class DerivedConnections {
 	public static RedisConnections create(RedisConnectionFactory application, @Nullable String beanName,
 			Duration commandTimeout, Duration connectTimeout) {
 		RedisConnections connections = null;
-		// the classes of a driver need not be there: whoever uses them is loaded here
+		// the classes of a driver need not be there: those that use them are loaded here
 		if (application instanceof LettuceConnectionFactory lettuce) {
 			connections = LettuceConnections.of(lettuce, beanName, commandTimeout, connectTimeout);
 		}

@@ -39,7 +39,8 @@ import org.springframework.util.StringUtils;
  * The application's Lettuce configuration, changed to what locks need: short timeouts,
  * fast reconnection, commands rejected while disconnected, the master only, no pool.
  *
- * @param commandTimeout how long callers wait for a reply unless they say otherwise
+ * @param commandTimeout how long callers wait for a reply unless they have a timeout of
+ * their own
  */
 record DerivedLettuceConfiguration(LettuceClientConfiguration application, RedisConfiguration redisConfiguration,
 		Duration commandTimeout, Duration connectTimeout, ClientResources resources) {

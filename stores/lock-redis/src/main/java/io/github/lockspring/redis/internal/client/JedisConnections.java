@@ -54,7 +54,7 @@ final class JedisConnections extends BlockingConnections {
 
 	/**
 	 * Creates connections to the server of an application's factory. Does not connect.
-	 * @param beanName the name of the factory, if messages are to tell it
+	 * @param beanName the name of the factory, if messages are to contain it
 	 */
 	static JedisConnections of(JedisConnectionFactory application, @Nullable String beanName, Duration commandTimeout) {
 		RedisConfiguration where = application.getSentinelConfiguration();

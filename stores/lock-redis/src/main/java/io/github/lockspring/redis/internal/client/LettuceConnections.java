@@ -68,8 +68,8 @@ import org.springframework.data.redis.core.script.RedisScript;
  * text, and would be carried out after the commands that follow it. So its digest is used
  * only when it has been carried out since the connection was made; in a cluster perhaps
  * by another node, but there the store promises no order. What an operator's SCRIPT FLUSH
- * makes of the order is accepted: the store says that a late release or acquisition harms
- * nobody.
+ * makes of the order is accepted: by the contract of LockStore, a late release or
+ * acquisition changes no lock of another owner.
  */
 final class LettuceConnections extends RedisConnections implements RedisConnectionStateListener {
 
@@ -108,8 +108,8 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 
 	/**
 	 * Creates connections to the server of an application's factory. Does not connect.
-	 * @param beanName the name of the factory, if messages are to tell it
-	 * @return null if the factory does not say where its server is
+	 * @param beanName the name of the factory, if messages are to contain it
+	 * @return null if the factory has no address of its server
 	 */
 	static @Nullable LettuceConnections of(LettuceConnectionFactory application, @Nullable String beanName,
 			Duration commandTimeout, Duration connectTimeout) {
@@ -168,8 +168,8 @@ final class LettuceConnections extends RedisConnections implements RedisConnecti
 	}
 
 	/**
-	 * Forgets what servers know: at the other end of a new connection there may be a new
-	 * one.
+	 * Forgets which scripts servers have: at the other end of a new connection there may
+	 * be a new one.
 	 */
 	@Override
 	public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {

@@ -107,7 +107,7 @@ public abstract class RedisConnections implements RedisScriptExecutor {
 	}
 
 	/**
-	 * Runs commands that are no scripts, and waits for their result: for each reply no
+	 * Runs commands other than scripts, and waits for their result: for each reply no
 	 * longer than the command timeout.
 	 * @param <T> type of the result
 	 * @param commands the commands

@@ -24,13 +24,13 @@ import org.springframework.util.StringUtils;
  * @param server the address, as {@code host:port}, of a single server; null if there are
  * several, or it is not known
  * @param address where it is, to follow "Redis"
- * @param details what is to be said besides the address, such as
+ * @param details what messages contain besides the address, such as
  * {@code "database 0, user 'app'"}
  * @since 0.1
  */
 public record RedisEndpoint(@Nullable String server, String address, String details) {
 
-	/** Of a server whose address says everything. */
+	/** The details of a server with the default database and without a login. */
 	public static final String DEFAULT_DETAILS = "database 0, no password";
 
 	/**
@@ -44,7 +44,7 @@ public record RedisEndpoint(@Nullable String server, String address, String deta
 	/**
 	 * Describes the server of a configuration.
 	 * @param credentialsProvider whether user and password come from elsewhere
-	 * @param beanName the name of the connection factory, if that is to be told
+	 * @param beanName the name of the connection factory, if messages are to contain it
 	 */
 	static RedisEndpoint of(RedisConfiguration configuration, boolean tls, boolean credentialsProvider,
 			@Nullable String beanName) {

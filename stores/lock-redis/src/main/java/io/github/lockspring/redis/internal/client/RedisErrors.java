@@ -65,7 +65,7 @@ public final class RedisErrors {
 			"Unsupported or unrecognized SSL message", "not an SSL/TLS record: ");
 
 	/**
-	 * What an error is about. A wait mends neither a login nor a setting.
+	 * The category of an error. LOGIN and SETTING are permanent.
 	 */
 	enum Topic {
 
@@ -111,7 +111,7 @@ public final class RedisErrors {
 	}
 
 	/**
-	 * Describes a reply that the protocol does not know.
+	 * Describes a reply that is not part of the protocol.
 	 * @param reply the reply
 	 * @return the exception to throw
 	 */
@@ -124,8 +124,8 @@ public final class RedisErrors {
 	 * @param <R> type of the result
 	 * @param reply the reply
 	 * @param maxWords the largest number of words; the last one is the rest of the reply
-	 * @param parser is given the words; may use more words than there are, and parse
-	 * words as numbers that are none
+	 * @param parser receives the words; may use more words than there are, and parse
+	 * words that are not numbers
 	 * @return the result of the parser
 	 * @throws LockUnavailableException if the reply does not have these words
 	 */

@@ -29,7 +29,7 @@ public interface RedisScriptExecutor extends AutoCloseable {
 	<T> CompletionStage<T> execute(RedisScript<T> script, List<String> keys, Object[] args, Duration timeout);
 
 	/**
-	 * Releases the executor's own resources, which the connections are not.
+	 * Releases the executor's own resources, but not the connections.
 	 */
 	@Override
 	default void close() {
