@@ -75,13 +75,13 @@ public final class EtcdLockStoreAutoConfiguration {
 	private static Client client(Etcd etcd, String endpoint, Duration commandTimeout, BeanFactory beanFactory) {
 		ClientBuilder builder = Client.builder()
 			.endpoints(endpoint)
-			// a member without a majority says so, instead of waiting for one
+			// a member without a majority reports that, instead of waiting for one
 			.header("hasleader", "true")
 			.connectTimeout(LockTimeouts.CONNECT)
 			.keepaliveTime(KEEPALIVE)
 			.keepaliveTimeout(commandTimeout)
-			// a refused connection is told at once, and the store repeats its requests
-			// itself
+			// a refused connection is reported at once, and the store repeats its
+			// requests itself
 			.waitForReady(false)
 			.retryMaxAttempts(1);
 		if (etcd.username() != null && etcd.password() != null) {

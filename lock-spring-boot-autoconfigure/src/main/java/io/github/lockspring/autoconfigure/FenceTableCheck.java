@@ -16,7 +16,7 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  * started. In the background: a database that does not answer must not delay the start.
  *
  * @param context the application
- * @param fenced knows whether anything is fenced
+ * @param fenced returns whether anything is fenced
  */
 record FenceTableCheck(ApplicationContext context,
 		FencedBeanPostProcessor fenced) implements ApplicationListener<ContextRefreshedEvent> {

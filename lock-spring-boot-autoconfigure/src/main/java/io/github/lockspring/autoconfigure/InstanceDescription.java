@@ -11,7 +11,7 @@ import org.springframework.core.env.Environment;
 /**
  * Describes this process to others that ask who holds a lock.
  *
- * @param environment knows the application's name, and that of the machine if it is set
+ * @param environment has the application's name, and that of the machine if it is set
  * there
  */
 record InstanceDescription(Environment environment) implements Supplier<InstanceInfo> {

@@ -40,11 +40,11 @@ final class LockConnectionPool implements DisposableBean {
 	private static final Set<DatabaseDriver> KNOWN = Set.of(DatabaseDriver.H2, DatabaseDriver.POSTGRESQL,
 			DatabaseDriver.MARIADB, DatabaseDriver.MYSQL, DatabaseDriver.UNKNOWN);
 
-	/** Those of any database: the first request tells which. */
+	/** Drivers of any database: the first request shows which. */
 	private static final Set<DatabaseDriver> WRAPPERS = Set.of(DatabaseDriver.AWS_WRAPPER,
 			DatabaseDriver.TESTCONTAINERS);
 
-	/** HikariCP's default, which older versions do not tell. */
+	/** HikariCP's default, which older versions do not return. */
 	private static final int DEFAULT_SIZE = 10;
 
 	private final DataSource dataSource;
@@ -112,7 +112,7 @@ final class LockConnectionPool implements DisposableBean {
 		return new LockConnectionPool(pool, name(config), pool::close);
 	}
 
-	/** Tells the database from the URL, as unknown if another driver is wrapped. */
+	/** Derives the database from the URL; unknown if another driver is wrapped. */
 	private static DatabaseDriver driver(HikariConfig config) {
 		DatabaseDriver driver = DatabaseDriver.fromJdbcUrl(config.getJdbcUrl());
 		return WRAPPERS.contains(driver) ? DatabaseDriver.UNKNOWN : driver;

@@ -26,8 +26,8 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 /**
  * Warns of properties that do not exist, with the nearest one that does. Environment
  * variables are not checked, since other programs define them too
- * ({@code DISTRIBUTEDLOCK_PORT}), nor are groups that are none of ours, which may be
- * those of somebody else's store.
+ * ({@code DISTRIBUTEDLOCK_PORT}), nor are unknown groups, which may be those of another
+ * library's store.
  */
 class LockPropertyWarnings implements ConfigurationPropertiesBindHandlerAdvisor {
 

@@ -39,7 +39,7 @@ final class LockStoreModules {
 
 	/**
 	 * Returns which store a bean is.
-	 * @return empty if it is none of ours
+	 * @return empty if it is not one of ours
 	 */
 	static Optional<Store> of(LockStore bean) {
 		String type = AopUtils.getTargetClass(bean).getName();

@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * Times that the application's other properties have a say in.
+ * Times that also depend on the application's other properties.
  */
 final class LockTimeouts {
 
@@ -42,7 +42,7 @@ final class LockTimeouts {
 	private static Duration redis(Duration byDefault, Environment environment) {
 		Duration timeout = property("spring.data.redis.timeout", byDefault, environment);
 		if (timeout.compareTo(DistributedLockProperties.MIN_COMMAND_TIMEOUT) < 0) {
-			// zero is no timeout at all
+			// zero means no timeout
 			return (timeout.isZero() || timeout.isNegative()) ? byDefault
 					: DistributedLockProperties.MIN_COMMAND_TIMEOUT;
 		}

@@ -9,7 +9,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Checks values of properties. The reason of each failure is a sentence, and a second one
- * says how to correct the value: Spring Boot's report has no other place for it.
+ * describes how to correct the value: Spring Boot's report has no other place for it.
  */
 final class PropertyChecks {
 

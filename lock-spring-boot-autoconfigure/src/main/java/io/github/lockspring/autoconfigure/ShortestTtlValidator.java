@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Refuses annotations whose ttl is shorter than the store can give: each of their calls
  * would fail.
  *
- * @param traits what the store is like; null if there is none
+ * @param traits the traits of the store; null if there is none
  */
 record ShortestTtlValidator(Supplier<@Nullable StoreTraits> traits) implements LockedMethodRule {
 

@@ -32,16 +32,17 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * Shows the locks that this instance holds or waits for and, asked for one key, what the
- * store says about it. Releases a lock by force where
+ * Shows the locks that this instance holds or waits for and, asked for one key, its state
+ * in the store. Releases a lock by force where
  * {@code management.endpoint.distributedlocks.access=unrestricted} or another setting of
  * Spring Boot that means the same:
- * {@code management.endpoint.distributedlocks.enabled=true} and, for all endpoints that
- * say nothing else, {@code management.endpoints.access.default=unrestricted} and
+ * {@code management.endpoint.distributedlocks.enabled=true} and, for all endpoints
+ * without a setting of their own,
+ * {@code management.endpoints.access.default=unrestricted} and
  * {@code management.endpoints.enabled-by-default=true}. Thread-safe.
  * <p>
- * The key is a query parameter and no part of the path: servers refuse encoded slashes in
- * a path, and {@code a//b} would arrive as the key {@code a/b}, which is another lock.
+ * The key is a query parameter and not part of the path: servers refuse encoded slashes
+ * in a path, and {@code a//b} would arrive as the key {@code a/b}, which is another lock.
  */
 @WebEndpoint(id = "distributedlocks", defaultAccess = Access.READ_ONLY)
 final class DistributedLocksEndpoint {
@@ -127,7 +128,7 @@ final class DistributedLocksEndpoint {
 	 * Releases a lock by force, in this instance or another. The work of its holder goes
 	 * on.
 	 * @param key the key
-	 * @param security knows who does it
+	 * @param security identifies the user
 	 * @return {@link ForcedRelease} or {@link Problem}
 	 */
 	@DeleteOperation

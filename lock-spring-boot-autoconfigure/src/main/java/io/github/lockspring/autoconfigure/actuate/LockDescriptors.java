@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What {@link DistributedLocksEndpoint} returns. What is null is left out of the JSON.
+ * The results of {@link DistributedLocksEndpoint}. The JSON omits null values.
  */
 final class LockDescriptors {
 
@@ -64,7 +64,7 @@ final class LockDescriptors {
 					hold.renewals(), hold.fencingToken(), name(hold.thread()), hold.unitOfWork(), lock.waiting());
 		}
 
-		/** Virtual threads have no name unless somebody gave them one. */
+		/** Virtual threads have no name unless they were given one. */
 		private static @Nullable String name(@Nullable Thread thread) {
 			return (thread == null) ? null : (thread.getName().isEmpty()) ? "#" + thread.getId() : thread.getName();
 		}
@@ -75,9 +75,9 @@ final class LockDescriptors {
 	 * One lock.
 	 *
 	 * @param key the key
-	 * @param here what this instance has to do with it; null if nothing
-	 * @param store what the store says; null if the lock is free there, or it has not
-	 * answered
+	 * @param here how this instance holds it or waits for it; null if it does neither
+	 * @param store its state in the store; null if the lock is free there, or the store
+	 * has not answered
 	 * @param reason why the store has not answered, or null
 	 */
 	record Key(String key, @Nullable Local here, @Nullable Stored store,
@@ -87,7 +87,7 @@ final class LockDescriptors {
 	/**
 	 * A lock as the store has it.
 	 *
-	 * @param owner who owns it; null for a client that is not of this library
+	 * @param owner the owner; null for a client other than this library
 	 * @param foreignOwner what such a client has written, or null
 	 * @param since when it was acquired or, on Redis, requested; null if it is not known
 	 * @param leaseLeft time until the lease ends unless it is renewed; null if it never
@@ -144,13 +144,13 @@ final class LockDescriptors {
 	 * A lock that was released by force.
 	 *
 	 * @param key the key
-	 * @param released what the store said about it before, or null
+	 * @param released its state in the store before, or null
 	 */
 	record ForcedRelease(String key, @Nullable Stored released) implements OperationResponseBody {
 	}
 
 	/**
-	 * Why there is no result.
+	 * The reason why there is no result.
 	 *
 	 * @param reason a sentence
 	 */

@@ -11,9 +11,9 @@ import org.springframework.context.annotation.Conditional;
 /**
  * Matches unless locks are switched off with {@code distributed-lock.enabled=false}, or
  * if they are. The property is read as Spring Boot binds it: {@code yes}, {@code on} and
- * {@code 1} are true, and a value that is no boolean stops the start. With Spring Boot's
- * own conditions on properties {@code on} would be neither, and methods would run without
- * their locks.
+ * {@code 1} are true, and a value that is not a boolean stops the start. With Spring
+ * Boot's own conditions on properties {@code on} would be neither, and methods would run
+ * without their locks.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -7,15 +7,15 @@ import io.github.lockspring.LockRequest;
 import io.micrometer.observation.Observation;
 
 /**
- * What is observed: the wait of a call for its locks, or its hold of them. For the thread
- * of the call.
+ * An observed wait of a call for its locks, or its hold of them. For the thread of the
+ * call.
  *
  * @since 0.1
  */
 public final class LockObservationContext extends Observation.Context {
 
 	/**
-	 * What a call does.
+	 * The phase of a call.
 	 */
 	public enum Phase {
 
@@ -52,7 +52,7 @@ public final class LockObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * Returns what the call does.
+	 * Returns the phase of the call.
 	 * @return whether it waits for its locks or holds them
 	 */
 	public Phase getPhase() {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Names the observations of locks, and their values. A bean of this type overrides what
- * it wants to change: what it leaves alone is as {@code docs/reference/meters.md} says.
+ * it wants to change; the rest stays as {@code docs/reference/meters.md} describes it.
  *
  * @since 0.1
  */

@@ -27,7 +27,7 @@ import org.springframework.util.function.SingletonSupplier;
 final class ObservedLockTemplate implements LockTemplate {
 
 	/**
-	 * What observations need.
+	 * The settings of observations.
 	 *
 	 * @param registry the application's registry
 	 * @param convention its own convention, or null
@@ -49,7 +49,7 @@ final class ObservedLockTemplate implements LockTemplate {
 
 	/**
 	 * A convention that always has a name: predicates, such as that of
-	 * {@code management.observations.enable}, know an observation by it.
+	 * {@code management.observations.enable}, identify an observation by it.
 	 */
 	private record Named(LockObservationConvention convention, Phase phase) implements LockObservationConvention {
 
