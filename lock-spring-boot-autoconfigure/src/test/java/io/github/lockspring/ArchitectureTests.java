@@ -112,7 +112,8 @@ class ArchitectureTests {
 		noClasses().that()
 			.resideInAnyPackage(ROOT + ".redis..", ROOT + ".jdbc..", ROOT + ".internal.engine..")
 			.and()
-			// compares the clocks, to find out that the machine was suspended
+			// numbers owner tokens by it, which decides about no lease; MonotonicClock,
+			// which compares the clocks, is in another package
 			.doNotHaveSimpleName("Time")
 			.should()
 			.callMethod(System.class, "currentTimeMillis")
