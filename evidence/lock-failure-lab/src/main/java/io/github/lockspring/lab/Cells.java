@@ -8,7 +8,7 @@ import io.github.lockspring.lab.history.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What theory expects of each recipe under each fault.
+ * The outcomes that theory expects of each recipe under each fault.
  */
 final class Cells {
 

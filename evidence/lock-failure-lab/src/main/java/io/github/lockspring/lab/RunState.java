@@ -27,7 +27,7 @@ public record RunState(String id, String recipe, String fault, int shops, String
 		long durationMillis, List<Lane> lanes, Sale sale, @Nullable Verdict verdict, @Nullable List<LabEvent> events) {
 
 	/**
-	 * What events belong to.
+	 * A lane of the timeline, to which events belong.
 	 *
 	 * @param id its name in events
 	 * @param kind {@code shop}, {@code server}, {@code network} or {@code database}

@@ -11,7 +11,7 @@ import io.github.lockspring.lab.server.RedisNode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the lock has on the servers.
+ * The keys of the lock on the servers.
  *
  * @param servers the servers
  * @param script the script that takes the lock, or null

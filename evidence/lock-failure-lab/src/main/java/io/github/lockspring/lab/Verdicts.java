@@ -13,7 +13,7 @@ import io.github.lockspring.lab.history.Verdict;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what the findings of a run mean.
+ * Judges the findings of a run.
  */
 final class Verdicts {
 

@@ -125,7 +125,7 @@ public enum AdapterKind {
 	SPRING_INTEGRATION_JDBC(SpringIntegrationJdbcAdapter::new, true, Set.of(), Ability.UNCONTENDED, Ability.CONTENDED);
 
 	/**
-	 * What an adapter can do.
+	 * The abilities of an adapter.
 	 */
 	public enum Ability {
 

@@ -11,7 +11,7 @@ import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 
 /**
- * What one worker saw in one run.
+ * The observations of one worker in one run.
  *
  * @param sections all sections it ran, those of warm-up and end included
  * @param violations sections that were not alone

@@ -52,7 +52,7 @@ final class Cells {
 	}
 
 	/**
-	 * Says that a section begins.
+	 * Records the beginning of a section.
 	 * @param key number of the lock
 	 * @param who number of the thread, unique among all processes and not zero
 	 * @return whether no other thread is inside
@@ -70,7 +70,7 @@ final class Cells {
 	}
 
 	/**
-	 * Says that a section ends.
+	 * Records the end of a section.
 	 * @return whether no other thread has been inside
 	 */
 	boolean exit(int key, long who) {

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import io.github.lockspring.testsupport.redis.RedisServer;
 
 /**
- * What Redis says about its commands. Those called by scripts are counted like those that
- * clients send, and a script's time contains theirs.
+ * The statistics of Redis about its commands. Those called by scripts are counted like
+ * those that clients send, and a script's time contains theirs.
  *
  * @param commands calls and microseconds of each command
  * @param cpuSeconds CPU time of the server
@@ -21,13 +21,13 @@ record CommandStats(Map<String, Command> commands, double cpuSeconds) {
 
 	private static final Pattern CPU = Pattern.compile("used_cpu_(?:sys|user):([\\d.]+)");
 
-	/** What no script can call. */
+	/** The commands that no script can call. */
 	private static final Set<String> NEVER_IN_SCRIPTS = Set.of("eval", "evalsha", "eval_ro", "evalsha_ro", "fcall",
 			"script|load", "script|exists", "subscribe", "unsubscribe", "psubscribe", "punsubscribe", "ssubscribe",
 			"sunsubscribe", "multi", "exec", "wait", "ping", "echo", "hello", "auth", "select", "client|setname",
 			"client|setinfo", "client|id");
 
-	/** Those of this class. */
+	/** The commands that this class sends. */
 	private static final Set<String> IGNORED = Set.of("info");
 
 	/**
@@ -73,7 +73,7 @@ record CommandStats(Map<String, Command> commands, double cpuSeconds) {
 	}
 
 	/**
-	 * What clients sent.
+	 * Returns the commands that clients sent.
 	 * @param direct what they send themselves, beside what no script can call
 	 */
 	Command sent(Set<String> direct) {
@@ -89,7 +89,7 @@ record CommandStats(Map<String, Command> commands, double cpuSeconds) {
 	}
 
 	/**
-	 * What one command cost.
+	 * The cost of one command.
 	 *
 	 * @param calls how often it was called
 	 * @param micros how long that took Redis

@@ -6,7 +6,7 @@ import java.util.Map;
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
 
 /**
- * What it took to hold many locks for a while.
+ * The cost of holding many locks for a while.
  *
  * @param adapter whose locks
  * @param locks how many
@@ -33,7 +33,7 @@ record HeldResult(AdapterKind adapter, int locks, long ttlMillis, double heldSec
 		int threadsWithOne, int threadsWithAll, Leases leases, long failures, String firstFailure, long keysLeft,
 		long siblingsLeft, long immortalsLeft) {
 
-	/** What the locks' keys begin with. */
+	/** The beginning of the locks' keys. */
 	static final String KEY = "held-";
 
 	boolean isBroken() {

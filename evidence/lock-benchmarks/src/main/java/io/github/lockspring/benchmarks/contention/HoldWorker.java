@@ -21,8 +21,8 @@ import io.github.lockspring.testsupport.process.Conversation;
 
 /**
  * A process that holds many locks at once, with one kind of lock only, so its threads and
- * its CPU time are that kind's. Each lock is released by the thread that took it. It says
- * something when a step is done, and is told in a line to go on.
+ * its CPU time are that kind's. Each lock is released by the thread that took it. It
+ * reports each finished step, and goes on when it reads a line.
  */
 public final class HoldWorker {
 
@@ -148,7 +148,7 @@ public final class HoldWorker {
 	}
 
 	/**
-	 * What each thread does.
+	 * The work of each thread.
 	 *
 	 * @param <T> its result
 	 */

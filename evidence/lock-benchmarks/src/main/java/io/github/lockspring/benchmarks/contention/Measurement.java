@@ -16,7 +16,7 @@ import org.HdrHistogram.Histogram;
  * @param adapter whose lock
  * @param repetition number of the repetition, from 1
  * @param seconds the measured time
- * @param answers what the processes said
+ * @param answers the answers of the processes
  * @param counted the sections that the shared memory counted
  * @param stats what Redis did during the whole run
  * @param serverSeconds CPU time of ZooKeeper or etcd during the whole run, if it was used

@@ -13,7 +13,7 @@ import io.github.lockspring.benchmarks.adapter.AdapterKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the command line says.
+ * The options of the command line.
  *
  * @param scenarios the scenarios, in the order in which they run
  * @param adapters the locks that take part

@@ -3,8 +3,8 @@ package io.github.lockspring.benchmarks.contention;
 import io.github.lockspring.benchmarks.adapter.AdapterKind;
 
 /**
- * What a worker is told to do. Times are wall-clock milliseconds, since each process has
- * to begin at the same moment.
+ * An order to a worker. Times are wall-clock milliseconds, since each process has to
+ * begin at the same moment.
  *
  * @param adapter whose lock
  * @param scenario the scenario

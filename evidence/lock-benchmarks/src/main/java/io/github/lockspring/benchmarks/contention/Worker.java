@@ -12,9 +12,9 @@ import io.github.lockspring.benchmarks.adapter.Servers;
 import io.github.lockspring.testsupport.process.Conversation;
 
 /**
- * A process that takes locks as it is told: one order a line on standard input, one
- * answer a line on standard output, until the input ends. All its adapters stay connected
- * for all that time.
+ * A process that takes locks as ordered: one order a line on standard input, one answer a
+ * line on standard output, until the input ends. All its adapters stay connected for all
+ * that time.
  */
 public final class Worker {
 

@@ -23,7 +23,7 @@ public record Verdict(Code code, @Nullable Double stuckSeconds, Code expected, b
 	/**
 	 * A reference to a document.
 	 *
-	 * @param text what it says
+	 * @param text its text
 	 * @param url where it stands
 	 */
 	public record Link(String text, String url) {

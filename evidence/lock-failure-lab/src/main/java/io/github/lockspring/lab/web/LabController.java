@@ -121,7 +121,7 @@ class LabController {
 	}
 
 	/**
-	 * What to run.
+	 * An order of a run.
 	 *
 	 * @param recipe the recipe
 	 * @param fault the fault

@@ -76,7 +76,7 @@ class MatrixController {
 	}
 
 	/**
-	 * What to run.
+	 * An order of several runs.
 	 *
 	 * @param runs how often, 1 if it is null
 	 * @param recipes the recipes, all if it is null

@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tells the lab what happens in this process, one line of JSON for each event.
- * Thread-safe.
+ * Reports the events of this process to the lab, one line of JSON for each. Thread-safe.
  */
 final class Reporter {
 

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a worker has to know about a run.
+ * The settings of a run for a worker.
  *
  * @param shop the name of the shop
  * @param recipe the class of the recipe

@@ -165,7 +165,7 @@ public final class Shop implements AutoCloseable {
 		}
 	}
 
-	/** Says that another shop is inside. */
+	/** Reports that another shop is inside. */
 	public void busy() {
 		if (!this.busy) {
 			this.busy = true;
@@ -173,13 +173,13 @@ public final class Shop implements AutoCloseable {
 		}
 	}
 
-	/** Says that this shop is inside, for as long as it likes. */
+	/** Reports that this shop is inside, for as long as it likes. */
 	public void acquired() {
 		acquired(null, null, false);
 	}
 
 	/**
-	 * Says that this shop is inside.
+	 * Reports that this shop is inside.
 	 * @param leaseEnd the end of its lease, in the time of {@code System.nanoTime()}
 	 */
 	public void acquired(long leaseEnd) {
@@ -187,7 +187,7 @@ public final class Shop implements AutoCloseable {
 	}
 
 	/**
-	 * Says that this shop is inside.
+	 * Reports that this shop is inside.
 	 * @param leaseEnd the end of its lease, in the time of {@code System.nanoTime()}, or
 	 * null if it has none
 	 * @param token the fencing token, if there is one
@@ -204,14 +204,14 @@ public final class Shop implements AutoCloseable {
 	}
 
 	/**
-	 * Says that the lease of the hold was renewed.
+	 * Reports that the lease of the hold was renewed.
 	 * @param leaseEnd the end of the lease, in the time of {@code System.nanoTime()}
 	 */
 	public void renewed(long leaseEnd) {
 		this.reporter.report("renewed", "hold", this.hold.get(), "leaseEnd", leaseEnd);
 	}
 
-	/** Says that the work is done and this shop leaves. */
+	/** Reports that the work is done and this shop leaves. */
 	public void released() {
 		String present = this.hold.getAndSet(null);
 		if (present != null) {
@@ -221,7 +221,7 @@ public final class Shop implements AutoCloseable {
 	}
 
 	/**
-	 * Says that this shop was told that it has lost its lock.
+	 * Reports that this shop has learnt that it lost its lock.
 	 * @param text by what
 	 */
 	public void lost(String text) {
@@ -232,7 +232,7 @@ public final class Shop implements AutoCloseable {
 	}
 
 	/**
-	 * Says that a write was refused.
+	 * Reports that a write was refused.
 	 * @param seat the seat
 	 * @param text by whom
 	 */

@@ -1,7 +1,7 @@
 package io.github.lockspring.testsupport.history;
 
 /**
- * What goes wrong in a history; a constant of an enum.
+ * A fault in a history; a constant of an enum.
  *
  * @since 0.1
  */

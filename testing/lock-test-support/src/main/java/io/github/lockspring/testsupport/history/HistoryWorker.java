@@ -14,18 +14,18 @@ import io.github.lockspring.testsupport.process.Conversation;
 
 /**
  * A process of a history: an instance of an application, with threads that take the same
- * few locks in all possible ways until they are told to stop.
+ * few locks in all possible ways until they are ordered to stop.
  *
  * @since 0.1
  */
 public final class HistoryWorker {
 
-	/** What the test says; each is answered by a line. */
+	/** The orders of the test; each is answered by a line. */
 	static final String PROGRESS = "progress";
 
 	static final String STOP = "stop";
 
-	/** What the worker says. */
+	/** The answers of the worker. */
 	static final String READY = "ready";
 
 	static final String STOPPED = "stopped";

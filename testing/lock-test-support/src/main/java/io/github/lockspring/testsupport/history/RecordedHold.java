@@ -5,7 +5,7 @@ package io.github.lockspring.testsupport.history;
  * {@link System#nanoTime()}, which all processes of the machine share.
  *
  * @param worker the process: workers that were started again have another name
- * @param number tells the holds of a process apart
+ * @param number distinguishes the holds of a process
  * @param key the key
  * @param token the fencing token
  * @param asked before the lock was asked for

@@ -56,7 +56,7 @@ public record ServerGroup(Class<?> worker, List<? extends Server> servers, IntFu
 
 	}
 
-	/** What happens to a server. */
+	/** The faults of a server. */
 	public enum ServerFault implements Fault {
 
 		/** Any server stands still. */

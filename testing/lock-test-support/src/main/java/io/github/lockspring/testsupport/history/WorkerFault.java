@@ -1,7 +1,7 @@
 package io.github.lockspring.testsupport.history;
 
 /**
- * What happens to one worker or its connections, on each store.
+ * The faults of one worker or its connections, on each store.
  *
  * @since 0.1
  */

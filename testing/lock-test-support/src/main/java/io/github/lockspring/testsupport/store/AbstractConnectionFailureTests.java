@@ -30,8 +30,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a lock does when its requests are carried out late, or an instance is cut off, on
- * a server that works.
+ * The behaviour of a lock when its requests are carried out late, or an instance is cut
+ * off, on a server that works.
  *
  * @since 0.1
  */

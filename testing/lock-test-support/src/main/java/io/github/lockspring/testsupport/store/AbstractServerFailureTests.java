@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a lock does when the server of a store, the way to it, or a process fails.
+ * The behaviour of a lock when the server of a store, the way to it, or a process fails.
  *
  * @since 0.1
  */

@@ -111,7 +111,8 @@ public final class ControlledStore extends DelegatingLockStore {
 	}
 
 	/**
-	 * What was sent for a key; a message counts when it has been delivered, or is held.
+	 * Returns the requests and messages for a key; a message counts when it has been
+	 * delivered, or is held.
 	 */
 	public List<Sent> sent(Kind kind, String key) {
 		return of(this.sent, kind, key);
