@@ -6,7 +6,7 @@ import io.github.lockspring.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for whole keys with a label that is no part of them, as annotated methods
+ * A request for whole keys with a label that is not part of them, as annotated methods
  * make it.
  *
  * @since 0.1

@@ -154,7 +154,7 @@ enum Event {
 	TICK("a tick passes", null, Scope.WORLD, (world, index) -> true, (world, index) -> world.tick());
 
 	/**
-	 * What an event happens to.
+	 * The part of a state that an event happens to.
 	 */
 	enum Scope {
 

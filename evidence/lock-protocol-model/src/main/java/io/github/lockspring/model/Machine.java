@@ -36,7 +36,7 @@ public interface Machine<E extends Enum<E>> {
 	/** From now on nothing goes wrong, and what can be done is done at once. */
 	void setFair();
 
-	/** Says what is about to happen. */
+	/** Describes what is about to happen. */
 	String describe(Step<E> step);
 
 	/**

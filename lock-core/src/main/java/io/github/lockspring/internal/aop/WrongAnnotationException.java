@@ -37,7 +37,7 @@ public final class WrongAnnotationException extends LockDefinitionException {
 	}
 
 	/**
-	 * What is wrong with an annotation, or with a call of its method, and where.
+	 * A mistake in an annotation, or in a call of its method, and its place.
 	 *
 	 * @param annotation the annotation's name as written, such as {@code @Fenced}
 	 * @param method the annotated method or class, as one would search for it

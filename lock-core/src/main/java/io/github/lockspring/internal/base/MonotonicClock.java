@@ -18,8 +18,8 @@ import java.util.function.LongSupplier;
  * early, which is safe. One that goes back has none, so correctness never depends on it.
  *
  * The two clocks are read one after the other. A thread that is paused in between sees a
- * difference that is none, so a difference counts only if the two were read again, with
- * the monotonic clock on both sides, and did not take long.
+ * difference that does not exist, so a difference counts only if the two were read again,
+ * with the monotonic clock on both sides, and did not take long.
  */
 public final class MonotonicClock implements LongSupplier {
 
@@ -37,7 +37,7 @@ public final class MonotonicClock implements LongSupplier {
 	private static final long FORGET_NANOS = 1_000 * NANOS_PER_MILLI;
 
 	/**
-	 * What has been seen of the clocks.
+	 * A reading of the clocks.
 	 *
 	 * @param at the monotonic clock when it was seen
 	 * @param ahead by how much the wall clock was ahead of it

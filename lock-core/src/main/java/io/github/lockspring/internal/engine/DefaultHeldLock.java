@@ -275,7 +275,7 @@ final class DefaultHeldLock implements KeyedLock {
 
 	/**
 	 * A release has a result. If nobody waited for it, it may come long after the work:
-	 * once the lease is over, another owner is no sign that the work was too late.
+	 * once the lease is over, another owner does not show that the work was too late.
 	 * @return whether another owner may have held the lock before it
 	 */
 	private boolean released(ReleaseResult result, boolean waitedFor) {

@@ -223,7 +223,7 @@ final class KeyLock implements Watchdog.Watched {
 	}
 
 	/**
-	 * A renewal has a result. It counts for whoever holds the lock by now.
+	 * A renewal has a result. It counts for the present holder.
 	 * @param length of the lease that was requested
 	 */
 	void renewed(OwnerToken token, RenewResult result, long sent, long length, long now) {

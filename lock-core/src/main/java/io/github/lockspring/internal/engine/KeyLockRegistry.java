@@ -86,7 +86,7 @@ final class KeyLockRegistry implements KeyLockPort, InboxListener {
 
 	private final Supplier<RandomGenerator> random;
 
-	/** What to add to the engine's time for microseconds of the wall clock. */
+	/** Added to the engine's time, this gives microseconds of the wall clock. */
 	private final long epochMicros;
 
 	private final AtomicLong sequence = new AtomicLong();

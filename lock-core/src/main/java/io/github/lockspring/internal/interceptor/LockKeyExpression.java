@@ -48,7 +48,7 @@ record LockKeyExpression(LockOperation operation, String start, List<List<Part>>
 
 	/**
 	 * Creates a key of constant text.
-	 * @throws io.github.lockspring.LockDefinitionException if the text is no key
+	 * @throws io.github.lockspring.LockDefinitionException if the text is not a valid key
 	 */
 	static LockKeyExpression ofText(LockOperation operation, String text, Shared shared) {
 		try {

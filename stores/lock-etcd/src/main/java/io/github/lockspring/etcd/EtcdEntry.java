@@ -85,7 +85,7 @@ record EtcdEntry(ByteSequence name, String token, long revision) implements Entr
 
 		private final long order;
 
-		/** Those on which the key may be; in place of changes, the set is replaced. */
+		/** The leases on which the key may be. The set is never changed, but replaced. */
 		private volatile Set<EtcdLease> leases;
 
 		/** The revision of the last modification that is known. */

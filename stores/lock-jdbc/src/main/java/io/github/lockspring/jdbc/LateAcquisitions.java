@@ -35,7 +35,7 @@ final class LateAcquisitions implements AutoCloseable {
 
 	private static final long IDLE_MILLIS = 5_000;
 
-	/** Those of an outage, after which the database has other things to do. */
+	/** The tokens of an outage, after which the database has other things to do. */
 	private static final int MAX_REPEATED = 10_000;
 
 	private final BiConsumer<ReleaseRequest, Duration> releases;

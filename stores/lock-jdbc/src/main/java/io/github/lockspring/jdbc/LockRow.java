@@ -17,7 +17,7 @@ import io.github.lockspring.store.OwnerToken;
  */
 record LockRow(String owner, long fencingToken, long expiresAt, long queuedAt, long now) {
 
-	/** The owner of a free lock, which is no token. */
+	/** The owner of a free lock, which is not a token. */
 	static final String NO_OWNER = "-";
 
 	/**

@@ -1,7 +1,7 @@
 package io.github.lockspring.jdbc;
 
 /**
- * What is known of a token's place in the queue from the attempts of this process.
+ * The place of a token in the queue, as known from the attempts of this process.
  * Thread-safe.
  */
 final class Place {

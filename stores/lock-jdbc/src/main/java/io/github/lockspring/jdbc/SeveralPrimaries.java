@@ -14,7 +14,7 @@ final class SeveralPrimaries {
 
 	private static final Logger logger = LoggerFactory.getLogger(SeveralPrimaries.class);
 
-	/** What their versions contain. */
+	/** Their names by the texts that their versions contain. */
 	private static final Map<String, String> NAMES = Map.of("CockroachDB", "CockroachDB", "-YB-", "YugabyteDB", "wsrep",
 			"Galera");
 

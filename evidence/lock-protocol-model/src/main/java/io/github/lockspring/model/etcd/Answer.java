@@ -16,7 +16,7 @@ import io.github.lockspring.model.Cells;
 record Answer(Outcome outcome, Entry name, boolean first, Entry before, Guard guard, int term, int past) {
 
 	/**
-	 * What became of a request.
+	 * The outcome of a request.
 	 */
 	enum Outcome {
 

@@ -170,7 +170,7 @@ enum Event {
 	TICK("a tick passes", null, Scope.WORLD, (world, index) -> true, (world, index) -> world.tick(World.NOBODY));
 
 	/**
-	 * What an event happens to.
+	 * The part of a state that an event happens to.
 	 */
 	enum Scope {
 
@@ -279,7 +279,7 @@ enum Event {
 		this.effect.on(world, index);
 	}
 
-	/** Says what is about to happen to which part of a state. */
+	/** Describes what is about to happen to which part of a state. */
 	String describe(World world, int index) {
 		String subject = switch (this.scope) {
 			case PLACE -> world.places().get(index).name() + ": " + request(world.places().get(index));

@@ -111,7 +111,7 @@ enum Event {
 			(world, index) -> world.tick(World.NOBODY));
 
 	/**
-	 * What an event happens to.
+	 * The part of a state that an event happens to.
 	 */
 	enum Scope {
 
@@ -195,7 +195,7 @@ enum Event {
 		this.effect.on(world, index);
 	}
 
-	/** Says what is about to happen to which part of a state. */
+	/** Describes what is about to happen to which part of a state. */
 	String describe(World world, int index) {
 		String subject = switch (this.scope) {
 			case INSTANCE -> World.name(index) + ": ";

@@ -91,7 +91,7 @@ public interface LockRecorder {
 	}
 
 	/**
-	 * A request for one key has ended. A re-entry is no request.
+	 * A request for one key has ended. A re-entry is not a request.
 	 * @param name the label, or null
 	 * @param outcome how it ended
 	 * @param waited time since the call began

@@ -157,7 +157,7 @@ final class RedlockAcquisition {
 	/**
 	 * Withdraws the votes.
 	 * @return completes when the nodes that are known to have voted have replied, so that
-	 * a caller who is told that the lock is busy leaves nothing there; never fails
+	 * a caller for whom the lock is busy leaves nothing there; never fails
 	 */
 	private CompletableFuture<?> withdraw(Attempt attempt, VoteCount count) {
 		var withdrawal = this.requests.withdraw(this.request, attempt.number(), attempt.timeout());

@@ -84,10 +84,10 @@ record DerivedLettuceConfiguration(LettuceClientConfiguration application, Redis
 	}
 
 	/*
-	 * What a builder is given stays the application's, and is not shut down with the
-	 * resources. mutate() would copy them with an event loop of its own, and stop the
-	 * application's timer. The application publishes the latencies already. Its tracing
-	 * would make a trace of each renewal, which no call has sent.
+	 * Resources that a builder is given stay the application's, and are not shut down
+	 * with those that it builds. mutate() would copy them with an event loop of its own,
+	 * and stop the application's timer. The application publishes the latencies already.
+	 * Its tracing would make a trace of each renewal, which no call has sent.
 	 */
 	private static ClientResources.Builder sharing(ClientResources application) {
 		return DefaultClientResources.builder()
