@@ -11,7 +11,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -24,6 +26,7 @@ import com.tngtech.archunit.core.domain.JavaFieldAccess;
 import com.tngtech.archunit.core.domain.JavaFieldAccess.AccessType;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.github.lockspring.internal.engine.support.LockEvents;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +61,13 @@ class ArchitectureTests {
 
 	/** Events of a key run in them, on threads of drivers too. */
 	private static final Set<String> ON_DRIVERS_THREADS = ofTheEngine("KeyLock", "KeyState", "Held", "WaitQueue",
-			"Releases", "KeyLockRegistry", "FutureWaiter");
+			"Release", "Releases", "Renewals", "KeyLockRegistry", "FutureWaiter", "support.ShardHealth",
+			"support.StoreClient$Sent");
+
+	/** What stores do on threads of drivers, and log. */
+	private static final Set<String> OF_STORES_ON_DRIVERS_THREADS = Set.of(ROOT + ".redis.InboxMessages",
+			ROOT + ".redis.internal.client.ScriptSender", ROOT + ".redis.redlock.RedlockNodeClient",
+			ROOT + ".redis.redlock.RedlockRequests");
 
 	/**
 	 * What waits in a thread, belongs to the thread of a call or to that of the watchdog,
@@ -204,10 +213,20 @@ class ArchitectureTests {
 	@Test
 	void eventsOfAKeyCallNothingThatBlocks() {
 		assertThat(CLASSES.stream()
-			.filter((type) -> ON_DRIVERS_THREADS.contains(outermost(type)))
+			.filter((type) -> ON_DRIVERS_THREADS.contains(outermost(type))
+					|| ON_DRIVERS_THREADS.contains(type.getName()))
 			.flatMap((type) -> type.getAccessesFromSelf().stream())
-			.filter((access) -> blocks(access) || (logs(access) && !access.isDeclaredInLambda()))
+			.filter((access) -> blocks(access) || (callsUsers(access) && !access.isDeclaredInLambda()))
 			.map(JavaAccess::getDescription)).isEmpty();
+	}
+
+	@Test
+	void storesLeaveTheirLogToAThreadThatMayBlock() {
+		assertThat(CLASSES.stream()
+			.filter((type) -> OF_STORES_ON_DRIVERS_THREADS.contains(outermost(type)))
+			.flatMap((type) -> type.getAccessesFromSelf().stream())
+			.filter((access) -> callsUsers(access) && access.getName().matches("debug|info|warn|error"))).isNotEmpty()
+			.allMatch(JavaAccess::isDeclaredInLambda);
 	}
 
 	private static Set<String> ofTheEngine(String... names) {
@@ -219,15 +238,22 @@ class ArchitectureTests {
 	private static boolean blocks(JavaAccess<?> access) {
 		JavaClass owner = access.getTargetOwner();
 		String name = access.getName();
-		return (owner.isAssignableTo(Future.class) && (name.equals("get") || name.equals("join")))
-				|| (owner.isAssignableTo(Thread.class) && List.of("interrupt", "join", "sleep").contains(name))
+		return (owner.isAssignableTo(Future.class) && name.equals("get"))
+				|| (name.equals("join") && !owner.isEquivalentTo(String.class))
+				|| (owner.isAssignableTo(Thread.class) && List.of("interrupt", "sleep").contains(name))
+				|| (owner.isAssignableTo(BlockingQueue.class) && List.of("take", "put").contains(name))
+				|| (owner.isEquivalentTo(Semaphore.class) && name.equals("acquire")) || name.equals("wait")
 				|| name.startsWith("park") || name.startsWith("await");
 	}
 
-	/** Writes to the log, which has to be left to another thread. */
-	private static boolean logs(JavaAccess<?> access) {
+	/**
+	 * Writes to the log, or calls a listener, which has to be left to another thread: an
+	 * appender may block.
+	 */
+	private static boolean callsUsers(JavaAccess<?> access) {
 		JavaClass owner = access.getTargetOwner();
-		return owner.isAssignableTo(Logger.class) || owner.isAssignableTo(LoggingEventBuilder.class);
+		return owner.isAssignableTo(Logger.class) || owner.isAssignableTo(LoggingEventBuilder.class)
+				|| (owner.isEquivalentTo(LockEvents.class) && access.getName().equals("publish"));
 	}
 
 	@Test

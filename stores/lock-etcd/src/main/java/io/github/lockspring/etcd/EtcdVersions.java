@@ -11,6 +11,7 @@ import java.util.regex.Pattern;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.cluster.Member;
 import io.etcd.jetcd.maintenance.StatusResponse;
+import io.github.lockspring.internal.base.LogThread;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +42,7 @@ final class EtcdVersions {
 
 	/** Logs a warning if a server has the defect. */
 	void warn() {
-		warnings().thenAccept((warnings) -> warnings.forEach(EtcdVersions::log));
+		warnings().thenAccept((warnings) -> warnings.forEach((warning) -> LogThread.execute(() -> log(warning))));
 	}
 
 	private static void log(String warning) {

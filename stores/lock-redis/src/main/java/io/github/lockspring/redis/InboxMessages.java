@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.lockspring.internal.base.LogThread;
 import io.github.lockspring.redis.internal.RedisKeys;
 import io.github.lockspring.store.InboxListener;
 import io.github.lockspring.store.OwnerToken;
@@ -47,7 +48,7 @@ record InboxMessages(RedisKeys keys, String instance, InboxListener listener, bo
 			this.listener.opened();
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The listener of an inbox failed to handle its opening", ex);
+			LogThread.execute(() -> logger.warn("The listener of an inbox failed to handle its opening", ex));
 		}
 	}
 
@@ -57,7 +58,7 @@ record InboxMessages(RedisKeys keys, String instance, InboxListener listener, bo
 			OwnerToken token = parts.matches() ? ownToken(token(parts)) : null;
 			String key = (token != null) ? this.keys.userKey(parts.group("lock")) : null;
 			if (token == null || key == null) {
-				logger.debug("Ignored a message that is not of the protocol: {}", message);
+				LogThread.execute(() -> logger.debug("Ignored a message that is not of the protocol: {}", message));
 			}
 			else if (parts.group("grantee") != null && !this.grantsAreHints) {
 				this.listener.granted(key, token, Long.parseLong(parts.group("fencingToken")),
@@ -68,7 +69,8 @@ record InboxMessages(RedisKeys keys, String instance, InboxListener listener, bo
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The listener of an inbox failed to handle the message: " + message, ex);
+			LogThread
+				.execute(() -> logger.warn("The listener of an inbox failed to handle the message: " + message, ex));
 		}
 	}
 

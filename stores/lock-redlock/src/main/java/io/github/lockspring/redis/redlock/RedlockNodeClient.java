@@ -15,6 +15,7 @@ import java.util.stream.IntStream;
 
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.Stages;
+import io.github.lockspring.internal.base.LogThread;
 import io.github.lockspring.redis.internal.RedisServerCheck;
 import io.github.lockspring.redis.internal.client.DaemonThreads;
 import io.github.lockspring.redis.internal.client.RedisConnections;
@@ -167,10 +168,11 @@ final class RedlockNodeClient {
 			return;
 		}
 		if (unavailable) {
-			logger.warn("Redlock node {} is unavailable ({}); locks depend on the remaining nodes", this, problem);
+			LogThread.execute(() -> logger
+				.warn("Redlock node {} is unavailable ({}); locks depend on the remaining nodes", this, problem));
 		}
 		else {
-			logger.info("Redlock node {} is available again", this);
+			LogThread.execute(() -> logger.info("Redlock node {} is available again", this));
 		}
 	}
 

@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -14,6 +16,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import io.github.lockspring.testsupport.store.JoinedStore;
 import io.github.lockspring.LockUnavailableException;
 import io.github.lockspring.internal.base.StoreOptions;
@@ -42,6 +48,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -148,6 +155,41 @@ class RedlockFailureTests {
 		assertThat(release(store, key, token)).isEqualTo(new Released());
 		assertThat(release(store, key, token)).isInstanceOf(NotOwner.class);
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(NODE_TIMEOUT);
+	}
+
+	/** What waits for the appender waits until the end of the test. */
+	@ParameterizedTest
+	@EnumSource
+	void appenderThatBlocksAtTheFailureOfANodeDelaysNoVote(Driver driver) {
+		RedlockLockStore store = store(driver, NODE_TIMEOUT);
+		Nodes.awaitAll(store, servers);
+		Logger logger = (Logger) LoggerFactory.getLogger(RedlockNodeClient.class);
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		Set<String> threads = ConcurrentHashMap.newKeySet();
+		Appender<ILoggingEvent> appender = new UnsynchronizedAppenderBase<>() {
+
+			@Override
+			protected void append(ILoggingEvent event) {
+				threads.add(Thread.currentThread().getName());
+				released.join();
+			}
+
+		};
+		appender.setContext(logger.getLoggerContext());
+		appender.start();
+		logger.addAppender(appender);
+		try {
+			fail("cut off", 0);
+			for (int i = 0; i < 3; i++) {
+				assertWorksWithoutWaiting(store, "behind the appender " + i);
+			}
+			await().until(() -> !threads.isEmpty());
+			assertThat(threads).containsExactly("lock-log");
+		}
+		finally {
+			logger.detachAppender(appender);
+			released.complete(null);
+		}
 	}
 
 	@ParameterizedTest

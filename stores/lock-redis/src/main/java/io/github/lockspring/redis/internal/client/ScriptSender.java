@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
+import io.github.lockspring.internal.base.LogThread;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,7 +73,7 @@ final class ScriptSender {
 		String words = message.toLowerCase(Locale.ROOT);
 		// a server names the command, a proxy may not know it
 		if (words.contains("evalsha") && REFUSALS.stream().anyMatch(words::contains)) {
-			logger.info("Redis refuses EVALSHA. Scripts are sent as text from now on");
+			LogThread.execute(() -> logger.info("Redis refuses EVALSHA. Scripts are sent as text from now on"));
 			this.digestsRefused = true;
 			return true;
 		}
