@@ -3,10 +3,15 @@ package io.github.lockspring.internal.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
@@ -14,6 +19,7 @@ import io.github.lockspring.LockRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -83,6 +89,73 @@ class RenewalIsolationTests {
 		await().atMost(Duration.ofSeconds(20)).until(() -> this.store.renewed.size() >= renewals + 3);
 		assertThat(other.isHeld()).isTrue();
 		released.complete(null);
+		other.close();
+	}
+
+	/** An appender that blocks its caller, as one does whose disk or server hangs. */
+	private static final class BlockingAppender extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+
+		private final Logger logger = (Logger) LoggerFactory.getLogger("io.github.lockspring");
+
+		private final CompletableFuture<Void> released = new CompletableFuture<>();
+
+		final Set<String> threads = ConcurrentHashMap.newKeySet();
+
+		BlockingAppender() {
+			setContext(this.logger.getLoggerContext());
+			start();
+			this.logger.addAppender(this);
+		}
+
+		/** Not the one of the base class, which lets one thread in at a time. */
+		@Override
+		public void doAppend(ILoggingEvent event) {
+			this.threads.add(Thread.currentThread().getName());
+			this.released.join();
+		}
+
+		@Override
+		protected void append(ILoggingEvent event) {
+		}
+
+		@Override
+		public void close() {
+			this.logger.detachAppender(this);
+			this.released.complete(null);
+		}
+
+	}
+
+	/** What waits for the appender waits until the end of the test. */
+	@Test
+	void appenderThatBlocksForThreeSecondsCostsNoLockItsLeaseAndMakesNobodyWait() {
+		HeldLock other = this.engine.template().acquire(LockRequest.of("other").ttl(LASTING));
+		HeldLock renewed = this.engine.template().acquire(LockRequest.of("lost"));
+		HeldLock fixed = this.engine.template()
+			.acquire(LockRequest.of("fixed").ttl(Duration.ofMillis(500)).renew(false));
+		HeldLock contended = this.engine.template().acquire(LockRequest.of("contended").ttl(LASTING));
+		CompletableFuture<Void> next = CompletableFuture.runAsync(
+				() -> this.engine.template().acquire(LockRequest.of("contended").ttl(LASTING)).close(),
+				(task) -> new Thread(task).start());
+		try (BlockingAppender appender = new BlockingAppender()) {
+			// one loss is found by an answer, the other one by the watchdog
+			this.store.lose("lost");
+			await().atMost(Duration.ofSeconds(20)).until(() -> !appender.threads.isEmpty());
+			long blocked = System.nanoTime();
+			await().atMost(Duration.ofSeconds(20)).until(() -> !fixed.isHeld() && !renewed.isHeld());
+			this.engine.template().acquire(LockRequest.of("free")).close();
+			contended.close();
+			next.join();
+			await().atMost(Duration.ofSeconds(20))
+				.until(() -> System.nanoTime() - blocked >= Duration.ofSeconds(3).toNanos());
+			int renewals = this.store.renewed.size();
+			await().atMost(Duration.ofSeconds(20)).until(() -> this.store.renewed.size() >= renewals + 3);
+			assertThat(other.isHeld()).isTrue();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(renewed::close);
+			assertThat(appender.threads).containsExactly("lockspring-events");
+		}
+		await().atMost(Duration.ofSeconds(20))
+			.until(() -> this.events.stream().filter(LockEvent.Lost.class::isInstance).count() == 2);
 		other.close();
 	}
 
