@@ -44,9 +44,9 @@ public final class EtcdLockStore extends DelegatingLockStore {
 	 */
 	private static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(20);
 
-	private final EtcdServer server;
+	private final EtcdEntryServer server;
 
-	private EtcdLockStore(EtcdServer server, LongSupplier clock) {
+	private EtcdLockStore(EtcdEntryServer server, LongSupplier clock) {
 		super(new QueueLockStore("etcd", server, clock));
 		this.server = server;
 	}
@@ -207,7 +207,7 @@ public final class EtcdLockStore extends DelegatingLockStore {
 						.toList();
 			// spreads the instances
 			int first = ThreadLocalRandom.current().nextInt(connections.size());
-			return new EtcdLockStore(new EtcdServer(new EtcdMembers(connections, first), settings, this.clock),
+			return new EtcdLockStore(new EtcdEntryServer(new EtcdMembers(connections, first), settings, this.clock),
 					this.clock);
 		}
 

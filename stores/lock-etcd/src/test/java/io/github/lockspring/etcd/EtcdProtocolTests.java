@@ -59,7 +59,7 @@ class EtcdProtocolTests {
 
 	private final Client other = Clients.of(EtcdProcess.shared().address());
 
-	private final EtcdServer server = new EtcdServer(
+	private final EtcdEntryServer server = new EtcdEntryServer(
 			new EtcdMembers(List.of(new EtcdConnection(this.client, TIMEOUT)), 0),
 			new EtcdStoreSettings("lock:", TIMEOUT, PATIENT, 0), this::now);
 

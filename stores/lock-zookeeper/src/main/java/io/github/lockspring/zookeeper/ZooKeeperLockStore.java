@@ -37,7 +37,7 @@ public final class ZooKeeperLockStore extends DelegatingLockStore {
 	/** Longer than most pauses. Servers with ticks of two seconds allow up to 40. */
 	private static final Duration DEFAULT_SESSION_TIMEOUT = Duration.ofSeconds(15);
 
-	private ZooKeeperLockStore(ZooKeeperServer server, LongSupplier clock) {
+	private ZooKeeperLockStore(ZooKeeperEntryServer server, LongSupplier clock) {
 		super(new QueueLockStore("ZooKeeper", server, clock));
 	}
 
@@ -68,7 +68,7 @@ public final class ZooKeeperLockStore extends DelegatingLockStore {
 	 */
 	static ZooKeeperLockStore create(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning,
 			LongSupplier clock) {
-		return new ZooKeeperLockStore(new ZooKeeperServer(client, settings, owning, clock), clock);
+		return new ZooKeeperLockStore(new ZooKeeperEntryServer(client, settings, owning, clock), clock);
 	}
 
 	/**

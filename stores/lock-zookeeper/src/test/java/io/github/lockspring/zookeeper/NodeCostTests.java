@@ -36,10 +36,10 @@ class NodeCostTests {
 
 	private final AtomicInteger tokens = new AtomicInteger();
 
-	private final ZooKeeperServer server = server();
+	private final ZooKeeperEntryServer server = server();
 
-	private ZooKeeperServer server() {
-		return new ZooKeeperServer(this.zooKeeper.client(SESSION), ZooKeeperTestServer.settings(SESSION), true,
+	private ZooKeeperEntryServer server() {
+		return new ZooKeeperEntryServer(this.zooKeeper.client(SESSION), ZooKeeperTestServer.settings(SESSION), true,
 				MonotonicClock.SYSTEM);
 	}
 
@@ -53,7 +53,7 @@ class NodeCostTests {
 		return stage.toCompletableFuture().get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
 	}
 
-	private CompletionStage<Added> add(ZooKeeperServer to, String key) {
+	private CompletionStage<Added> add(ZooKeeperEntryServer to, String key) {
 		return to.add(key, new OwnerToken("zk-cost-tests-00000001", this.tokens.incrementAndGet(), 5000), 60_000,
 				false);
 	}
@@ -96,7 +96,7 @@ class NodeCostTests {
 	@Test
 	void containerWithOthersIsKeptForThem() throws Exception {
 		Entry.Own first = add("contended");
-		ZooKeeperServer other = server();
+		ZooKeeperEntryServer other = server();
 		try (other) {
 			Added second = get(add(other, "contended"));
 			assertThat(second.position()).isNotNull();
@@ -113,7 +113,7 @@ class NodeCostTests {
 		Duration session = Duration.ofSeconds(2);
 		add("other");
 		AtomicLong passed = new AtomicLong();
-		try (ZooKeeperServer brief = new ZooKeeperServer(this.zooKeeper.client(session),
+		try (ZooKeeperEntryServer brief = new ZooKeeperEntryServer(this.zooKeeper.client(session),
 				ZooKeeperTestServer.settings(session), true, () -> MonotonicClock.SYSTEM.getAsLong() + passed.get())) {
 			Entry.Own entry = get(add(brief, "idle")).entry();
 			get(brief.remove(entry));
@@ -131,12 +131,12 @@ class NodeCostTests {
 	/** Containers are created and deleted under each other's hands. */
 	@Test
 	void manyInstancesMayUseNewKeysAtTheSameTime() throws Exception {
-		List<ZooKeeperServer> servers = List.of(server(), server(), server());
+		List<ZooKeeperEntryServer> servers = List.of(server(), server(), server());
 		try {
 			for (int i = 0; i < 150; i++) {
 				String key = "shared " + i;
 				List<CompletionStage<Boolean>> removed = new ArrayList<>();
-				for (ZooKeeperServer each : servers) {
+				for (ZooKeeperEntryServer each : servers) {
 					removed.add(add(each, key).thenCompose((added) -> each.remove(added.entry())));
 				}
 				for (CompletionStage<Boolean> each : removed) {
@@ -145,7 +145,7 @@ class NodeCostTests {
 			}
 		}
 		finally {
-			servers.forEach(ZooKeeperServer::close);
+			servers.forEach(ZooKeeperEntryServer::close);
 		}
 		await().atMost(TIMEOUT).until(() -> this.zooKeeper.locks().isEmpty());
 	}

@@ -56,10 +56,10 @@ class ReconnectionTests {
 
 	private final CuratorFramework client = client(SESSION);
 
-	private final ZooKeeperServer server = server(this.client, SESSION);
+	private final ZooKeeperEntryServer server = server(this.client, SESSION);
 
 	/** Without the proxy. */
-	private final ZooKeeperServer observer = server(this.zooKeeper.client(SESSION), SESSION);
+	private final ZooKeeperEntryServer observer = server(this.zooKeeper.client(SESSION), SESSION);
 
 	/** So that a node can be created by one request. */
 	@BeforeEach
@@ -78,8 +78,8 @@ class ReconnectionTests {
 			.build();
 	}
 
-	private ZooKeeperServer server(CuratorFramework client, Duration session) {
-		return new ZooKeeperServer(client, ZooKeeperTestServer.settings(session), true, this::now);
+	private ZooKeeperEntryServer server(CuratorFramework client, Duration session) {
+		return new ZooKeeperEntryServer(client, ZooKeeperTestServer.settings(session), true, this::now);
 	}
 
 	private long now() {
@@ -174,7 +174,7 @@ class ReconnectionTests {
 	/** Z3: its session may end at any time. */
 	@Test
 	void nodeOfAnotherSessionIsNotAdopted() throws Exception {
-		try (ZooKeeperServer earlier = server(client(SESSION), SESSION)) {
+		try (ZooKeeperEntryServer earlier = server(client(SESSION), SESSION)) {
 			Added left = get(earlier.add(this.key, this.token, 60_000, false));
 			assertThat(get(this.server.settle(this.key, this.token))).isNull();
 			Added added = add(true);
@@ -247,7 +247,7 @@ class ReconnectionTests {
 	@Tag("zookeeper-proofs")
 	void sessionThatIsInUseIsAlwaysProvenForAThird() throws Exception {
 		Duration session = Duration.ofSeconds(6);
-		try (ZooKeeperServer brief = server(client(session), session)) {
+		try (ZooKeeperEntryServer brief = server(client(session), session)) {
 			Entry.Own entry = get(brief.add(this.key, this.token, 60_000, false)).entry();
 			assertThat(brief.lease(session)).isLessThan(session.dividedBy(6));
 			await().atMost(TIMEOUT).until(() -> entry.validUntil() - now() >= session.toNanos() / 3);
@@ -269,7 +269,8 @@ class ReconnectionTests {
 		long plain = add(false).entry().order();
 		get(this.server.settle(this.key, this.token));
 		ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings("lock:", SESSION, TIMEOUT, null, false, floor);
-		try (ZooKeeperServer other = new ZooKeeperServer(this.zooKeeper.client(SESSION), settings, true, this::now)) {
+		try (ZooKeeperEntryServer other = new ZooKeeperEntryServer(this.zooKeeper.client(SESSION), settings, true,
+				this::now)) {
 			Added waiter = get(other.add(this.key, new OwnerToken("zk-reconnection-000002", 1, 5000), 60_000, false));
 			assertThat(waiter.entry().order()).isGreaterThan(floor + plain);
 			assertThat(get(other.first(this.key)).orElseThrow().order()).isEqualTo(floor + plain);

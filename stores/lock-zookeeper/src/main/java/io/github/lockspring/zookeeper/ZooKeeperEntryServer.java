@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * QueueLockStore.renew returns NOT_OWNER for them, and Held.renewed loses the lock.
  * QueueInbox brings that renewal forward by `reconnected`.
  */
-final class ZooKeeperServer implements EntryServer {
+final class ZooKeeperEntryServer implements EntryServer {
 
 	private final ZooKeeperStoreSettings settings;
 
@@ -59,7 +59,7 @@ final class ZooKeeperServer implements EntryServer {
 
 	private final ConnectionStateListener connection = (changed, state) -> connectionChanged(state);
 
-	ZooKeeperServer(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning, LongSupplier clock) {
+	ZooKeeperEntryServer(CuratorFramework client, ZooKeeperStoreSettings settings, boolean owning, LongSupplier clock) {
 		this.settings = settings;
 		this.sessions = new Sessions(client, settings, owning, clock);
 		String namespace = client.getNamespace();
@@ -247,7 +247,7 @@ final class ZooKeeperServer implements EntryServer {
 		if (renewals.isEmpty()) {
 			return CompletableFuture.completedFuture(Set.of());
 		}
-		return present.multi(renewals.stream().map(ZooKeeperServer::renewal).toList()).thenCompose((answers) -> {
+		return present.multi(renewals.stream().map(ZooKeeperEntryServer::renewal).toList()).thenCompose((answers) -> {
 			List<Renewal> there = new ArrayList<>();
 			for (int i = 0; i < answers.size(); i++) {
 				if (answers.get(i) instanceof OpResult.ErrorResult error && error.getErr() == Code.NONODE.intValue()) {

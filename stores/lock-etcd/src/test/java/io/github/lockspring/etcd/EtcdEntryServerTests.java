@@ -35,7 +35,7 @@ import static org.awaitility.Awaitility.await;
  * The names of keys, their watches, and what is known of servers.
  */
 @RequiresEtcd
-class EtcdServerTests {
+class EtcdEntryServerTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
@@ -47,10 +47,10 @@ class EtcdServerTests {
 
 	private final Client client = Clients.of(EtcdProcess.shared().address());
 
-	private final EtcdServer server = server(this.client, TIMEOUT, 0);
+	private final EtcdEntryServer server = server(this.client, TIMEOUT, 0);
 
-	private static EtcdServer server(Client client, Duration connectTimeout, long floor) {
-		return new EtcdServer(new EtcdMembers(List.of(new EtcdConnection(client, TIMEOUT)), 0),
+	private static EtcdEntryServer server(Client client, Duration connectTimeout, long floor) {
+		return new EtcdEntryServer(new EtcdMembers(List.of(new EtcdConnection(client, TIMEOUT)), 0),
 				new EtcdStoreSettings("lock:", TIMEOUT, connectTimeout, floor), System::nanoTime);
 	}
 
@@ -84,7 +84,7 @@ class EtcdServerTests {
 	void serverThatDoesNotAnswerIsAwaitedNoLongerThanTheConnectTimeout() {
 		try (EtcdProcess paused = EtcdProcess.alone(); Client client = Clients.of(paused.address())) {
 			paused.pause();
-			EtcdServer silent = server(client, Duration.ofMillis(300), 0);
+			EtcdEntryServer silent = server(client, Duration.ofMillis(300), 0);
 			CompletionStage<?> connected = silent.connected();
 			assertThat(connected).isNotDone();
 			assertThat(connected).succeedsWithin(TIMEOUT);
@@ -97,7 +97,7 @@ class EtcdServerTests {
 	@Test
 	void firstConnectionBeginsTheLeaseOfTheFirstLock() throws Exception {
 		try (EtcdProcess own = EtcdProcess.alone(); Client client = Clients.of(own.address())) {
-			EtcdServer fresh = server(client, TIMEOUT, 0);
+			EtcdEntryServer fresh = server(client, TIMEOUT, 0);
 			get(fresh.connected());
 			// the guard of the lease, then also the entry
 			assertThat(keys(client)).isOne();
@@ -188,7 +188,7 @@ class EtcdServerTests {
 	@Test
 	@Tag("restore-etcd")
 	void floorIsAddedToTheTokensOfOwnEntriesAndOfOthers() throws Exception {
-		EtcdServer raised = server(this.client, TIMEOUT, 1_000_000_000);
+		EtcdEntryServer raised = server(this.client, TIMEOUT, 1_000_000_000);
 		Added added = get(raised.add(this.key, token(INSTANCE, 1), 5_000, false));
 		assertThat(added.entry().order()).isGreaterThan(1_000_000_000);
 		assertThat(added.position().first().order()).isEqualTo(added.entry().order());

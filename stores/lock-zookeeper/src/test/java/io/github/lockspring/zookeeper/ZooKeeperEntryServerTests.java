@@ -30,7 +30,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * The nodes of locks, on a real server.
  */
-class ZooKeeperServerTests {
+class ZooKeeperEntryServerTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
@@ -38,8 +38,8 @@ class ZooKeeperServerTests {
 
 	private final CuratorFramework client = ZooKeeperTestServer.shared().client(TIMEOUT);
 
-	private final ZooKeeperServer server = new ZooKeeperServer(this.client, ZooKeeperTestServer.settings(TIMEOUT), true,
-			MonotonicClock.SYSTEM);
+	private final ZooKeeperEntryServer server = new ZooKeeperEntryServer(this.client,
+			ZooKeeperTestServer.settings(TIMEOUT), true, MonotonicClock.SYSTEM);
 
 	@AfterEach
 	void close() {
@@ -58,7 +58,7 @@ class ZooKeeperServerTests {
 	@Test
 	void sessionIsKnownWhenTheStoreIsConnected() throws Exception {
 		Duration asked = Duration.ofHours(1);
-		try (ZooKeeperServer other = new ZooKeeperServer(ZooKeeperTestServer.shared().client(TIMEOUT),
+		try (ZooKeeperEntryServer other = new ZooKeeperEntryServer(ZooKeeperTestServer.shared().client(TIMEOUT),
 				ZooKeeperTestServer.settings(asked), true, MonotonicClock.SYSTEM)) {
 			assertThat(other.traits().shortestTtl()).isEqualTo(asked);
 			get(other.connected());
@@ -70,8 +70,8 @@ class ZooKeeperServerTests {
 	void serverThatCannotBeReachedIsAwaitedNoLongerThanTheConnectTimeout() {
 		Duration brief = Duration.ofMillis(300);
 		ZooKeeperStoreSettings settings = new ZooKeeperStoreSettings("lock:", TIMEOUT, brief, null, false, 0);
-		try (ZooKeeperServer nowhere = new ZooKeeperServer(ZooKeeperTestServer.client("127.0.0.1:1", TIMEOUT), settings,
-				true, MonotonicClock.SYSTEM)) {
+		try (ZooKeeperEntryServer nowhere = new ZooKeeperEntryServer(ZooKeeperTestServer.client("127.0.0.1:1", TIMEOUT),
+				settings, true, MonotonicClock.SYSTEM)) {
 			CompletionStage<?> connected = nowhere.connected();
 			assertThat(connected).isNotDone();
 			assertThat(connected).succeedsWithin(TIMEOUT);

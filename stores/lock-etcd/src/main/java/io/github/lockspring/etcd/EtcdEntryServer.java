@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the entries of locks in etcd. Thread-safe.
  */
-final class EtcdServer implements EntryServer {
+final class EtcdEntryServer implements EntryServer {
 
-	private static final Logger logger = LoggerFactory.getLogger(EtcdServer.class);
+	private static final Logger logger = LoggerFactory.getLogger(EtcdEntryServer.class);
 
 	private static final StoreTraits TRAITS = new StoreTraits(Duration.ofSeconds(EtcdLease.MIN_SECONDS), null, false,
 			false);
@@ -50,7 +50,7 @@ final class EtcdServer implements EntryServer {
 
 	private @Nullable CompletableFuture<@Nullable Void> connected;
 
-	EtcdServer(EtcdMembers members, EtcdStoreSettings settings, LongSupplier clock) {
+	EtcdEntryServer(EtcdMembers members, EtcdStoreSettings settings, LongSupplier clock) {
 		this.members = members;
 		this.settings = settings;
 		this.clock = clock;
