@@ -95,7 +95,7 @@ final class DefaultHeldLock implements KeyedLock {
 	 * A call or the unit of work does not use it any more.
 	 * @return whether it was the last one, which has to end it
 	 */
-	boolean leave() {
+	boolean endUse() {
 		return this.users.decrementAndGet() == 0;
 	}
 

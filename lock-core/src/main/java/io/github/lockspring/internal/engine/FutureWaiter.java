@@ -50,17 +50,17 @@ final class FutureWaiter extends Waiter {
 				this.future.completeExceptionally(ex);
 				return;
 			}
-			cancelIfUnwanted();
+			leaveIfUnwanted();
 		});
-		this.future.whenComplete((held, failure) -> cancelIfUnwanted());
+		this.future.whenComplete((held, failure) -> leaveIfUnwanted());
 		return this.future;
 	}
 
 	/** It was cancelled, or its user has completed it, as after a timeout. */
-	private void cancelIfUnwanted() {
+	private void leaveIfUnwanted() {
 		KeyLock present = this.lock;
 		if (this.future.isDone() && outcome() == null && present != null) {
-			present.cancel(this, new AcquireFailure.Interrupted(), this.registry.time().nanoTime());
+			present.leave(this, new AcquireFailure.Interrupted(), this.registry.time().nanoTime());
 		}
 	}
 
@@ -71,9 +71,11 @@ final class FutureWaiter extends Waiter {
 			this.executor.execute(() -> complete(known));
 		}
 		catch (RuntimeException | Error ex) {
-			// nobody else would end the hold
-			this.future.completeExceptionally(StoreClient.noThread(ex));
-			complete(known);
+			if (known instanceof Held hold) {
+				// nobody else would
+				hold.lock.end(hold, false, this.registry.time().nanoTime());
+			}
+			this.registry.events().execute(() -> this.future.completeExceptionally(StoreClient.noThread(ex)));
 		}
 	}
 

@@ -93,7 +93,7 @@ final class Held extends KeyState implements Waiter.Outcome {
 	}
 
 	@Override
-	void abandoned(long now) {
+	void lastWaiterLeft(long now) {
 		// it has a holder
 	}
 

@@ -14,7 +14,7 @@ import io.github.lockspring.internal.engine.KeyState.Releasing;
 import io.github.lockspring.internal.engine.KeyState.Unanswered;
 import io.github.lockspring.internal.engine.support.LockEvents;
 import io.github.lockspring.internal.engine.support.LockRecorder;
-import io.github.lockspring.internal.engine.support.LockRecorder.Handover;
+import io.github.lockspring.internal.engine.support.LockRecorder.Origin;
 import io.github.lockspring.internal.engine.support.Monitor;
 import io.github.lockspring.internal.engine.support.Time;
 import io.github.lockspring.store.LockStore.AcquireRequest;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * monitor has been left; so the answer to a request may be another event inside that
  * effect. `enqueue`, `timeOut`, `tick`, `end` and `isHeld` let the time pass first
  * (`tickState`), and notice a holder that is dead; the others compare times themselves.
- * Each event ends in `settle`: a key that nobody waits for is abandoned by its state; one
+ * Each event ends in `settle`: a state is told that its last waiter has left; a key
  * without a state is asked for if somebody waits, and is dropped otherwise. So no event
  * can forget a waiter.
  */
@@ -110,7 +110,7 @@ final class KeyLock implements Watchdog.Watched {
 	 * A waiter goes away.
 	 * @param failure its outcome, unless that is known
 	 */
-	void cancel(Waiter waiter, AcquireFailure failure, long now) {
+	void leave(Waiter waiter, AcquireFailure failure, long now) {
 		try (Monitor entered = this.monitor.enter()) {
 			this.waiters.leave(waiter, failure);
 			settle(false, now);
@@ -426,7 +426,7 @@ final class KeyLock implements Watchdog.Watched {
 	 */
 	private void settle(boolean mayBlock, long now) {
 		if (this.waiters.isEmpty() && this.state != null) {
-			this.state.abandoned(now);
+			this.state.lastWaiterLeft(now);
 		}
 		Waiter first = this.waiters.first();
 		if (this.state == null && first != null) {
@@ -511,16 +511,16 @@ final class KeyLock implements Watchdog.Watched {
 		Waiter first = Objects.requireNonNull(this.waiters.first(), "first");
 		Held hold = new Held(this, claim, first, lease, fencingToken, handoffs, now);
 		this.state = hold;
-		record((to) -> to.held(hold.parameters().name(), handover(claim, handoffs)));
+		record((to) -> to.held(hold.parameters().name(), origin(claim, handoffs)));
 		this.waiters.give(hold);
 	}
 
 	/** From where a hold that begins has the lock; null if it was free. */
-	private static @Nullable Handover handover(Claim claim, int handoffs) {
+	private static @Nullable Origin origin(Claim claim, int handoffs) {
 		if (handoffs > 0) {
-			return Handover.LOCAL;
+			return Origin.LOCAL;
 		}
-		return claim.hasFoundBusy() ? Handover.REMOTE : null;
+		return claim.hasFoundBusy() ? Origin.REMOTE : null;
 	}
 
 	/**
@@ -531,8 +531,8 @@ final class KeyLock implements Watchdog.Watched {
 		return release(claim, new ReleaseRequest(this.key, claim.token(), lastFencingToken, Duration.ZERO), false, now);
 	}
 
-	/** The last waiter has gone: so does its token. */
-	void leave(Claim claim, long now) {
+	/** Releases the token of the last waiter, which has left. */
+	void releaseOfLast(Claim claim, long now) {
 		this.leaving = release(claim, 0, now);
 	}
 

@@ -43,8 +43,8 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 	}
 
 	/** Nobody waits any more. */
-	void abandoned(long now) {
-		this.lock.leave(this.claim, now);
+	void lastWaiterLeft(long now) {
+		this.lock.releaseOfLast(this.claim, now);
 		this.lock.become(null);
 	}
 
@@ -158,7 +158,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 			this.claim.foundBusy(now + remaining);
 			this.lock.waiters().tellBusy(busyElsewhere(now), now);
 			if (this.lock.waiters().isEmpty() && left) {
-				abandoned(now);
+				lastWaiterLeft(now);
 			}
 			else if (this.lock.waiters().isEmpty()) {
 				this.lock.become(null);
@@ -191,7 +191,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 			Unanswered unanswered = new Unanswered(unansweredSince(), error);
 			this.lock.waiters().tellUnavailable(unanswered, now);
 			if (this.lock.waiters().isEmpty()) {
-				abandoned(now);
+				lastWaiterLeft(now);
 			}
 			else if (this.again) {
 				this.lock.ask(this.claim, unanswered, now);
@@ -257,14 +257,10 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 	 */
 	abstract static sealed class Pausing extends KeyState {
 
-		/** The last attempts, if they have no answer; otherwise null. */
-		private final @Nullable Unanswered before;
-
 		private long nextAttempt;
 
-		private Pausing(KeyLock lock, Claim claim, @Nullable Unanswered before, long nextAttempt) {
+		private Pausing(KeyLock lock, Claim claim, long nextAttempt) {
 			super(lock, claim);
-			this.before = before;
 			this.nextAttempt = nextAttempt;
 		}
 
@@ -281,9 +277,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 		}
 
 		@Override
-		final void prompted(long now) {
-			this.lock.ask(this.claim, this.before, now);
-		}
+		abstract void prompted(long now);
 
 		@Override
 		final void subscribed(long by) {
@@ -303,7 +297,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 		private final long lastFencingToken;
 
 		Waiting(KeyLock lock, Claim claim, long sent, long lastFencingToken, long nextAttempt) {
-			super(lock, claim, null, nextAttempt);
+			super(lock, claim, nextAttempt);
 			this.sent = sent;
 			this.lastFencingToken = lastFencingToken;
 		}
@@ -323,6 +317,11 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 			}
 		}
 
+		@Override
+		void prompted(long now) {
+			this.lock.ask(this.claim, null, now);
+		}
+
 	}
 
 	/**
@@ -330,16 +329,21 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 	 */
 	static final class Retrying extends Pausing {
 
-		private final LockUnavailableException error;
+		private final Unanswered unanswered;
 
 		Retrying(KeyLock lock, Claim claim, Unanswered unanswered, long nextAttempt) {
-			super(lock, claim, unanswered, nextAttempt);
-			this.error = unanswered.error();
+			super(lock, claim, nextAttempt);
+			this.unanswered = unanswered;
+		}
+
+		@Override
+		void prompted(long now) {
+			this.lock.ask(this.claim, this.unanswered, now);
 		}
 
 		@Override
 		AcquireFailure whyNot(Waiter waiter, long now) {
-			return new Unavailable(this.error);
+			return new Unavailable(this.unanswered.error());
 		}
 
 	}
@@ -356,7 +360,7 @@ abstract sealed class KeyState permits KeyState.Asking, KeyState.Pausing, Held, 
 		}
 
 		@Override
-		void abandoned(long now) {
+		void lastWaiterLeft(long now) {
 			// the release goes on
 		}
 

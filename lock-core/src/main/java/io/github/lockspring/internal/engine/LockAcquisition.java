@@ -95,13 +95,13 @@ final class LockAcquisition {
 				// no caller is left to receive a loss, which was an event already
 				Endings endings = new Endings();
 				for (int i = locks.size() - 1; i >= 0; i--) {
-					endings.end(locks.get(i), locks.get(i).leave(), false);
+					endings.end(locks.get(i), locks.get(i).endUse(), false);
 				}
 				endings.lost();
 			});
 		}
 		catch (Throwable ex) {
-			locks.forEach(DefaultHeldLock::leave);
+			locks.forEach(DefaultHeldLock::endUse);
 			attachment.close();
 			throw ex;
 		}
@@ -145,7 +145,7 @@ final class LockAcquisition {
 		finally {
 			for (int i = this.parts.size() - 1; i >= 0; i--) {
 				DefaultHeldLock lock = this.parts.get(i).lock;
-				endings.end(lock, lock.leave(), inBackground);
+				endings.end(lock, lock.endUse(), inBackground);
 			}
 		}
 		return endings.lost();

@@ -55,7 +55,7 @@ final class ThreadWaiter extends Waiter {
 		}
 		catch (Throwable ex) {
 			this.gone = true;
-			lock.cancel(this, new Interrupted(), now());
+			lock.leave(this, new Interrupted(), now());
 			if (outcome() instanceof Held hold) {
 				new DefaultHeldLock(this.registry, hold).end(true);
 			}
@@ -69,7 +69,7 @@ final class ThreadWaiter extends Waiter {
 		while ((known = outcome()) == null) {
 			long left = until - now();
 			if (isInterrupted()) {
-				lock.cancel(this, new Interrupted(), now());
+				lock.leave(this, new Interrupted(), now());
 			}
 			else if (left <= 0) {
 				until = lock.timeOut(this, now());

@@ -42,7 +42,7 @@ final class Place {
 		KEEPING,
 		/** The ownership has ended, and it keeps the lock for some time. */
 		KEPT,
-		/** The token was given up while {@link #UNKNOWN}. */
+		/** As {@link #UNKNOWN}; it is not used, and is removed if it is found. */
 		SETTLING,
 		/** It is being removed, and is not used again whatever a list shows. */
 		REMOVING
@@ -138,8 +138,8 @@ final class Place {
 		return this.state == other;
 	}
 
-	/** Whether the token has been given up, and its entry may still be there. */
-	boolean isEnding() {
+	/** Whether its entry is not used again, and may still be there. */
+	boolean isBeingRemoved() {
 		return this.state == State.SETTLING || this.state == State.REMOVING;
 	}
 
@@ -216,7 +216,7 @@ final class Place {
 	}
 
 	/** There is no entry any more. */
-	void free() {
+	void removed() {
 		this.state = State.FREE;
 		this.entry = null;
 		this.wasOwned = false;
@@ -225,8 +225,8 @@ final class Place {
 		setTimer(null);
 	}
 
-	/** The token or its entry is given up; the entry, if it is there, will be removed. */
-	void giveUp() {
+	/** The entry is not used again, and is removed if it is there. */
+	void removing() {
 		this.wasOwned |= this.state == State.OWNED || this.state == State.KEEPING;
 		this.state = (this.entry == null) ? State.SETTLING : State.REMOVING;
 	}

@@ -61,7 +61,7 @@ final class QueueEnds {
 	CompletionStage<ReleaseResult> release(Place place, ReleaseRequest request) {
 		Entry.Own entry = place.entry();
 		if (!place.token().equals(request.token()) || place.is(State.FREE)) {
-			leaveIfFree(place);
+			dropIfFree(place);
 			return notOwner(request.key());
 		}
 		if (place.is(State.KEPT)) {
@@ -73,11 +73,11 @@ final class QueueEnds {
 		if (entry != null && place.is(State.KEEPING)) {
 			return keep(place, entry);
 		}
-		boolean repeated = place.isEnding();
+		boolean repeated = place.isBeingRemoved();
 		boolean entered = entry != null;
-		place.giveUp();
+		place.removing();
 		boolean owned = place.wasOwned();
-		return finish(place).thenCompose((there) -> {
+		return remove(place).thenCompose((there) -> {
 			if (there) {
 				return Stages.done(owned ? new ReleaseResult.Released() : new ReleaseResult.NotOwner(0));
 			}
@@ -97,9 +97,9 @@ final class QueueEnds {
 			}
 		}).thenCompose((there) -> {
 			if (!there) {
-				place.giveUp();
+				place.removing();
 				// told also if that has no answer, which is repeated
-				return finish(place).handle((gone, ex) -> lost(entry));
+				return remove(place).handle((gone, ex) -> lost(entry));
 			}
 			place.kept();
 			scheduleEnd(place);
@@ -119,13 +119,14 @@ final class QueueEnds {
 	}
 
 	/**
-	 * Removes the entry of a place that is ending.
+	 * Removes the entry of a place that is {@link Place#isBeingRemoved() being removed}.
 	 * @return whether there was one
 	 */
-	CompletionStage<Boolean> finish(Place place) {
+	CompletionStage<Boolean> remove(Place place) {
 		return (place.is(State.SETTLING) ? settle(place) : remove(place, place.entry())).whenComplete((there, ex) -> {
 			if (ex == null) {
-				leave(place);
+				place.removed();
+				dropIfFree(place);
 			}
 			else {
 				retryLater(place);
@@ -146,12 +147,7 @@ final class QueueEnds {
 		return (entry != null) ? this.server.remove(entry) : Stages.done(false);
 	}
 
-	private void leave(Place place) {
-		place.free();
-		leaveIfFree(place);
-	}
-
-	private void leaveIfFree(Place place) {
+	private void dropIfFree(Place place) {
 		if (place.is(State.FREE)) {
 			this.places.remove(place.id(), place);
 		}
@@ -168,10 +164,10 @@ final class QueueEnds {
 		endAfter(place, SETTLE_NANOS);
 	}
 
-	private void end(Place place) {
+	private void timeOut(Place place) {
 		place.then(() -> {
-			if (place.isEnding()) {
-				return finish(place);
+			if (place.isBeingRemoved()) {
+				return remove(place);
 			}
 			if (place.is(State.FREE) || place.is(State.WAITING)) {
 				// this timer was for an earlier entry
@@ -180,8 +176,8 @@ final class QueueEnds {
 			Entry.Own entry = place.entry();
 			// without an entry, an addition has no result
 			if (entry == null || place.leaseEnd() - this.clock.getAsLong() <= 0) {
-				place.giveUp();
-				return finish(place);
+				place.removing();
+				return remove(place);
 			}
 			if (place.is(State.KEEPING)) {
 				return keep(place, entry).thenApply((result) -> true);
@@ -202,7 +198,7 @@ final class QueueEnds {
 
 	private void endAfter(Place place, long nanos) {
 		if (!this.timer.isShutdown()) {
-			place.setTimer(this.timer.schedule(() -> end(place), nanos, TimeUnit.NANOSECONDS));
+			place.setTimer(this.timer.schedule(() -> timeOut(place), nanos, TimeUnit.NANOSECONDS));
 		}
 	}
 

@@ -107,8 +107,8 @@ final class QueueSteps {
 		if (place.is(State.KEPT)) {
 			return kept(place, request, deadline);
 		}
-		if (place.isEnding()) {
-			return this.ends.finish(place).thenCompose((there) -> attempt(place, request, deadline));
+		if (place.isBeingRemoved()) {
+			return this.ends.remove(place).thenCompose((there) -> attempt(place, request, deadline));
 		}
 		if (request.token().sequence() < place.token().sequence()) {
 			return Stages.failed("A later request of this instance has taken the place of " + describe(place));
@@ -121,7 +121,7 @@ final class QueueSteps {
 			return enter(place, request, start);
 		}
 		if (entry.isOver()) {
-			place.giveUp();
+			place.removing();
 			return attempt(place, request, deadline);
 		}
 		return place.is(State.OWNED) ? owns(place, request, entry, start) : again(place, request, entry, start);
@@ -138,8 +138,8 @@ final class QueueSteps {
 			if (there) {
 				return Stages.done(busy(first, null));
 			}
-			place.giveUp();
-			return this.ends.finish(place).thenCompose((done) -> attempt(place, request, deadline));
+			place.removing();
+			return this.ends.remove(place).thenCompose((done) -> attempt(place, request, deadline));
 		});
 	}
 
@@ -149,7 +149,7 @@ final class QueueSteps {
 			place.begin(token);
 		}
 		else {
-			place.giveUp();
+			place.removing();
 		}
 		return attempt(place, request, deadline);
 	}
@@ -176,7 +176,7 @@ final class QueueSteps {
 		return addition.whenComplete((added, ex) -> {
 			if (ex != null && !repeated && Stages.unavailable(ex).isPermanent()) {
 				// refused: there is nothing to settle
-				place.free();
+				place.removed();
 			}
 			else if (ex != null) {
 				// the token may have been released already
@@ -187,8 +187,8 @@ final class QueueSteps {
 			place.added(entry);
 			Position position = added.position();
 			if (position != null && position.before() != null && !request.queue()) {
-				place.giveUp();
-				return this.ends.finish(place).thenApply((there) -> busy(Optional.of(position.first()), entry));
+				place.removing();
+				return this.ends.remove(place).thenApply((there) -> busy(Optional.of(position.first()), entry));
 			}
 			return position(place, request, entry, Optional.ofNullable(position), start);
 		});
@@ -263,8 +263,8 @@ final class QueueSteps {
 
 	/** What is left of an entry is removed before the next attempt adds another one. */
 	private CompletionStage<AcquireResult> ended(Place place, String why) {
-		place.giveUp();
-		return this.ends.finish(place)
+		place.removing();
+		return this.ends.remove(place)
 			.thenCompose((there) -> Stages.failed("The entry of " + describe(place) + " " + why));
 	}
 
@@ -318,9 +318,9 @@ final class QueueSteps {
 		return this.server.position(entry).thenCompose((position) -> {
 			if (position.isEmpty()) {
 				// the next attempt adds another one
-				place.giveUp();
+				place.removing();
 				deliver(place, (to) -> to.wanted(place.key(), place.token()));
-				return this.ends.finish(place);
+				return this.ends.remove(place);
 			}
 			Entry before = position.get().before();
 			if (before == null) {

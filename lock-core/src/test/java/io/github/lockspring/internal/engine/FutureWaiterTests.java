@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockspring.HeldLock;
@@ -117,6 +118,23 @@ class FutureWaiterTests extends EngineFixture {
 		connecting.complete(null);
 		deliver();
 		assertThat(this.store.releasedTokens()).hasSameSizeAs(this.store.looks);
+		assertNothingLeft();
+	}
+
+	@Test
+	void executorThatRefusesEndsTheHoldAndNothingOfTheUserRunsInTheEvent() {
+		this.eventThread = this.deliveries::add;
+		CompletableFuture<HeldLock> future = ((DefaultLockTemplate) this.engine.template()).acquireAsync(request(),
+				(task) -> {
+					throw new RejectedExecutionException("shut down");
+				});
+		ScriptedStore.Asked look = this.store.nextLook();
+		look.acquired(7);
+		assertThat(this.store.releasedTokens()).containsExactly(look.token());
+		assertThat(future).as("completed by the thread of listeners").isNotDone();
+		deliver();
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(future::join)
+			.withCauseInstanceOf(LockUnavailableException.class);
 		assertNothingLeft();
 	}
 

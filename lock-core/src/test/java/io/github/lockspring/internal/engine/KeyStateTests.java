@@ -222,7 +222,7 @@ class KeyStateTests {
 		}
 
 		void leave(Waiter waiter) {
-			this.lock.cancel(waiter, new AcquireFailure.Interrupted(), this.now);
+			this.lock.leave(waiter, new AcquireFailure.Interrupted(), this.now);
 		}
 
 		void answer(AcquireResult result) {

@@ -174,7 +174,7 @@ final class PlayedUser {
 	/** Goes away; the user of a future may also have stopped to wait for it. */
 	void cancel(boolean timedOut) {
 		if (this.future == null) {
-			lock().cancel(this.waiter, new AcquireFailure.Interrupted(), now());
+			lock().leave(this.waiter, new AcquireFailure.Interrupted(), now());
 		}
 		else if (timedOut) {
 			this.future.completeExceptionally(new TimeoutException());

@@ -50,9 +50,9 @@ final class RecordedNumbers implements LockRecorder {
 	}
 
 	@Override
-	public synchronized void held(@Nullable String name, @Nullable Handover handover) {
+	public synchronized void held(@Nullable String name, @Nullable Origin origin) {
 		this.held++;
-		add("held " + name + ((handover != null) ? " " + handover : ""));
+		add("held " + name + ((origin != null) ? " " + origin : ""));
 	}
 
 	@Override

@@ -104,11 +104,11 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 	}
 
 	@Override
-	public void held(@Nullable String name, @Nullable Handover handover) {
+	public void held(@Nullable String name, @Nullable Origin origin) {
 		Named meters = named(name);
 		meters.held.increment();
-		if (handover != null) {
-			meters.count(handover);
+		if (origin != null) {
+			meters.count(origin);
 		}
 	}
 
@@ -206,7 +206,7 @@ final class LockMeters implements LockRecorder, MeterBinder, ApplicationListener
 			gauge("held", tags, this.held);
 			this.requests = timers("acquire", tags, "outcome", Outcome.class);
 			this.usage = timer("usage", tags);
-			counters("handovers", tags, "kind", Handover.values());
+			counters("handovers", tags, "kind", Origin.values());
 			counters("renewals", tags, "outcome", Renewal.values());
 			counters("lost", tags, "cause", LockEvent.Lost.Cause.values());
 			counters("refusals", tags, "guard", Guard.values());

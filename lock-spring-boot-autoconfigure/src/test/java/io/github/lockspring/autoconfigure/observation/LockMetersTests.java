@@ -156,7 +156,7 @@ class LockMetersTests {
 			recorder.requested("order", LockRecorder.Outcome.BUSY, 5);
 			recorder.waiting("order", 3);
 			recorder.waiting("order", -2);
-			recorder.held("order", LockRecorder.Handover.REMOTE);
+			recorder.held("order", LockRecorder.Origin.REMOTE);
 			recorder.renewed("order", LockRecorder.Renewal.LATE);
 			recorder.lost("order", LockEvent.Lost.Cause.NOT_OWNER);
 			recorder.commanded(LockRecorder.Command.RENEW, "a", false, 7);

@@ -39,7 +39,7 @@ public interface LockRecorder {
 	/**
 	 * From where a waiter received the lock of a holder that was done.
 	 */
-	enum Handover {
+	enum Origin {
 
 		/** From this instance, without a request to the store. */
 		LOCAL,
@@ -110,9 +110,9 @@ public interface LockRecorder {
 	/**
 	 * A hold has begun.
 	 * @param name the label, or null
-	 * @param handover from where the lock came, or null if it was free
+	 * @param origin from where the lock came, or null if it was free
 	 */
-	default void held(@Nullable String name, @Nullable Handover handover) {
+	default void held(@Nullable String name, @Nullable Origin origin) {
 	}
 
 	/**
