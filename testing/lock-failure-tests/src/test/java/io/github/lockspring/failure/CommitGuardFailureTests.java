@@ -143,7 +143,7 @@ class CommitGuardFailureTests extends AbstractGuardFailureTests {
 				lose(loss);
 				await().until(() -> !lock.isHeld());
 			}))
-			.withMessageContaining("the store says");
+			.withMessageContaining("according to the store");
 		assertWritten(0);
 	}
 

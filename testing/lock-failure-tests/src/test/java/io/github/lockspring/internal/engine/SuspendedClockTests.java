@@ -103,7 +103,7 @@ class SuspendedClockTests {
 		await().until(() -> !lock.isHeld());
 		next.close();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close)
-			.withMessageContaining("the store says");
+			.withMessageContaining("according to the store");
 	}
 
 	@Test
