@@ -20,12 +20,17 @@ final class SentinelServers extends RedisServers {
 
 	private final SentinelGroup group = SentinelGroup.start();
 
+	/** For how long replicas hear nothing of a master that is killed ahead of them. */
+	private final int leastAheadMillis;
+
 	/**
 	 * Starts the servers.
-	 * @param acknowledged whether both replicas must have a lock
+	 * @param acknowledged whether both replicas must have a lock; otherwise a master is
+	 * ahead for so long that some of the few long holds begin in that time
 	 */
 	SentinelServers(boolean acknowledged) {
 		super(acknowledged ? Place.Topology.SENTINEL_ACKNOWLEDGED : Place.Topology.SENTINEL);
+		this.leastAheadMillis = acknowledged ? 50 : 1500;
 	}
 
 	@Override
@@ -74,13 +79,13 @@ final class SentinelServers extends RedisServers {
 		this.group.awaitHealthy();
 	}
 
-	/** Kills a master whose replicas have heard nothing of it for some milliseconds. */
+	/** Kills a master whose replicas have heard nothing of it for a while. */
 	private void killAhead(RedisServer master, SplittableRandom random) throws InterruptedException {
 		List<RedisServer> replicas = this.group.servers().stream().filter((server) -> server != master).toList();
 		replicas.forEach(RedisServer::pause);
 		// they would read what was already sent when they are resumed
 		master.command("CLIENT", "KILL", "TYPE", "replica");
-		Faults.pause(random, 50, 350);
+		Faults.pause(random, this.leastAheadMillis, this.leastAheadMillis + 300);
 		master.kill();
 		replicas.forEach(RedisServer::resume);
 	}
