@@ -97,7 +97,6 @@ final class QueueEnds {
 			}
 		}).thenCompose((there) -> {
 			if (!there) {
-				place.removing();
 				// told also if that has no answer, which is repeated
 				return remove(place).handle((gone, ex) -> lost(entry));
 			}
@@ -119,10 +118,11 @@ final class QueueEnds {
 	}
 
 	/**
-	 * Removes the entry of a place that is {@link Place#isBeingRemoved() being removed}.
+	 * Removes the entry of a place, which is not used again.
 	 * @return whether there was one
 	 */
 	CompletionStage<Boolean> remove(Place place) {
+		place.removing();
 		return (place.is(State.SETTLING) ? settle(place) : remove(place, place.entry())).whenComplete((there, ex) -> {
 			if (ex == null) {
 				place.removed();
@@ -176,7 +176,6 @@ final class QueueEnds {
 			Entry.Own entry = place.entry();
 			// without an entry, an addition has no result
 			if (entry == null || place.leaseEnd() - this.clock.getAsLong() <= 0) {
-				place.removing();
 				return remove(place);
 			}
 			if (place.is(State.KEEPING)) {

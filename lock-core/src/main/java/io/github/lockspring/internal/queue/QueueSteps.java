@@ -138,7 +138,6 @@ final class QueueSteps {
 			if (there) {
 				return Stages.done(busy(first, null));
 			}
-			place.removing();
 			return this.ends.remove(place).thenCompose((done) -> attempt(place, request, deadline));
 		});
 	}
@@ -187,7 +186,6 @@ final class QueueSteps {
 			place.added(entry);
 			Position position = added.position();
 			if (position != null && position.before() != null && !request.queue()) {
-				place.removing();
 				return this.ends.remove(place).thenApply((there) -> busy(Optional.of(position.first()), entry));
 			}
 			return position(place, request, entry, Optional.ofNullable(position), start);
@@ -263,7 +261,6 @@ final class QueueSteps {
 
 	/** What is left of an entry is removed before the next attempt adds another one. */
 	private CompletionStage<AcquireResult> ended(Place place, String why) {
-		place.removing();
 		return this.ends.remove(place)
 			.thenCompose((there) -> Stages.failed("The entry of " + describe(place) + " " + why));
 	}
