@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.AppenderBase;
+import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import io.github.lockspring.HeldLock;
 import io.github.lockspring.LockEvent;
 import io.github.lockspring.LockLostException;
@@ -93,7 +93,8 @@ class RenewalIsolationTests {
 	}
 
 	/** An appender that blocks its caller, as one does whose disk or server hangs. */
-	private static final class BlockingAppender extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+	private static final class BlockingAppender extends UnsynchronizedAppenderBase<ILoggingEvent>
+			implements AutoCloseable {
 
 		private final Logger logger = (Logger) LoggerFactory.getLogger("io.github.lockspring");
 
@@ -107,15 +108,10 @@ class RenewalIsolationTests {
 			this.logger.addAppender(this);
 		}
 
-		/** Not the one of the base class, which lets one thread in at a time. */
-		@Override
-		public void doAppend(ILoggingEvent event) {
-			this.threads.add(Thread.currentThread().getName());
-			this.released.join();
-		}
-
 		@Override
 		protected void append(ILoggingEvent event) {
+			this.threads.add(Thread.currentThread().getName());
+			this.released.join();
 		}
 
 		@Override

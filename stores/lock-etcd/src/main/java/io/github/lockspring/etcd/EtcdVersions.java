@@ -42,11 +42,8 @@ final class EtcdVersions {
 
 	/** Logs a warning if a server has the defect. */
 	void warn() {
-		warnings().thenAccept((warnings) -> warnings.forEach((warning) -> LogThread.execute(() -> log(warning))));
-	}
-
-	private static void log(String warning) {
-		logger.warn("A server of the locks has a known defect: {}", warning);
+		warnings().thenAccept((warnings) -> warnings.forEach((warning) -> LogThread
+			.execute(() -> logger.warn("A server of the locks has a known defect: {}", warning))));
 	}
 
 	/**

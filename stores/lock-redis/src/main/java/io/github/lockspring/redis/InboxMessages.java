@@ -58,7 +58,9 @@ record InboxMessages(RedisKeys keys, String instance, InboxListener listener, bo
 			OwnerToken token = parts.matches() ? ownToken(token(parts)) : null;
 			String key = (token != null) ? this.keys.userKey(parts.group("lock")) : null;
 			if (token == null || key == null) {
-				LogThread.execute(() -> logger.debug("Ignored a message that is not of the protocol: {}", message));
+				if (logger.isDebugEnabled()) {
+					LogThread.execute(() -> logger.debug("Ignored a message that is not of the protocol: {}", message));
+				}
 			}
 			else if (parts.group("grantee") != null && !this.grantsAreHints) {
 				this.listener.granted(key, token, Long.parseLong(parts.group("fencingToken")),
