@@ -297,13 +297,22 @@ public abstract class AbstractLockTemplateTests {
 
 	// leases
 
-	@Test
-	void acquisitionThatIsAnsweredAfterItsLeaseIsNotUsed() {
+	/**
+	 * The attempt was given up before the answer came, unless nobody noticed the time.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void acquisitionThatIsAnsweredAfterItsLeaseIsNotUsed(boolean noticed) {
 		Instance instance = informed();
 		Gate answers = instance.store().holdAnswers(Kind.ACQUIRE);
 		Caller waiter = acquiring(instance, brief());
 		patiently().until(() -> answers.arrivals() > 0);
-		pass(briefTtl());
+		if (noticed) {
+			pass(briefTtl());
+		}
+		else {
+			this.suspended.addAndGet(briefTtl().toNanos());
+		}
 		answers.open();
 		HeldLock held = waiter.get();
 		assertThat(held.isHeld()).isTrue();
@@ -355,13 +364,49 @@ public abstract class AbstractLockTemplateTests {
 	}
 
 	@Test
+	void leaseCountsFromItsRequestNotFromTheAnswer() {
+		Instance instance = informed();
+		Duration ttl = briefTtl().multipliedBy(2);
+		Duration lease = instance.store().traits().lease(ttl);
+		Duration late = lease.dividedBy(6);
+		Gate acquired = instance.store().holdAnswers(Kind.ACQUIRE);
+		Gate renewed = instance.store().holdAnswers(Kind.RENEW);
+		Caller waiter = acquiring(instance, request().ttl(ttl));
+		openAfter(late, acquired);
+		HeldLock held = waiter.get();
+		Duration before = held.remaining().plus(sinceLast(instance, Kind.ACQUIRE));
+		assertThat(before).isLessThanOrEqualTo(lease);
+		openAfter(late, renewed);
+		patiently()
+			.until(() -> held.remaining().plus(sinceLast(instance, Kind.ACQUIRE)).minus(late).compareTo(before) > 0);
+		assertThat(held.remaining().plus(sinceLast(instance, Kind.RENEW))).isLessThanOrEqualTo(lease);
+		held.close();
+		assertNothingLeft();
+	}
+
+	private static void openAfter(Duration time, Gate answers) {
+		patiently().until(() -> answers.arrivals() > 0);
+		pass(time);
+		answers.open();
+	}
+
+	private Duration sinceLast(Instance instance, Kind kind) {
+		List<Sent> sent = instance.store().sent(kind, this.key);
+		return since(sent.get(sent.size() - 1).at());
+	}
+
+	/** The answer comes before anybody notices that the lease is over. */
+	@Test
 	void lateRenewalDoesNotReviveALease() {
 		Instance instance = informed();
 		Gate answers = instance.store().holdAnswers(Kind.RENEW);
 		HeldLock held = instance.locks().acquire(brief());
-		patiently().until(() -> !held.isHeld());
+		patiently().until(() -> answers.arrivals() > 0);
+		// to the end of the lease, not to that of the one that was requested
+		this.suspended.addAndGet(held.remaining().plus(briefTtl().dividedBy(20)).toNanos());
 		answers.open();
-		patiently().until(() -> !instance.store().answered(Kind.RENEW, this.key).isEmpty());
+		patiently().until(() -> !instance.events(LockEvent.Lost.class).isEmpty()
+				|| held.remaining().compareTo(Duration.ZERO) > 0);
 		assertThat(held.remaining()).isZero();
 		assertLost(instance, held);
 		informed().locks().acquire(request()).close();
