@@ -60,7 +60,7 @@ class EtcdHistoryTests {
 			try (LockStore store = EtcdLockStore.builder(() -> Clients.of(args[0].split(",")))
 				.commandTimeout(COMMAND_TIMEOUT)
 				.build()) {
-				HistoryWorker.work(args, store, COMMAND_TIMEOUT);
+				HistoryWorker.work(args, store, true, COMMAND_TIMEOUT);
 			}
 		}
 

@@ -44,7 +44,7 @@ class JdbcHistoryTests {
 		public static void main(String[] args) throws Exception {
 			try (HikariDataSource pool = JdbcInstance.pool(new Database("postgresql", args[0], "postgres", ""));
 					LockStore store = JdbcLockStore.builder(pool).build()) {
-				HistoryWorker.work(args, store, Duration.ofMillis(500));
+				HistoryWorker.work(args, store, false, Duration.ofMillis(500));
 			}
 		}
 

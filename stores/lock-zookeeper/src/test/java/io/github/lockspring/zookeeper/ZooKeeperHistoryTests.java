@@ -43,7 +43,7 @@ class ZooKeeperHistoryTests {
 
 		public static void main(String[] args) throws Exception {
 			try (LockStore store = ZooKeeperLockStore.builder(args[0]).sessionTimeout(SESSION).build()) {
-				HistoryWorker.work(args, store, Duration.ofMillis(300));
+				HistoryWorker.work(args, store, true, Duration.ofMillis(300));
 			}
 		}
 

@@ -27,7 +27,7 @@ final class RedisWorker {
 	/** Runs a worker. */
 	public static void main(String[] args) throws Exception {
 		try (LockStore store = Place.parse(args[0]).store(Collections.max(HistoryWorker.ttls(args)))) {
-			HistoryWorker.work(args, store, Place.COMMAND_TIMEOUT);
+			HistoryWorker.work(args, store, false, Place.COMMAND_TIMEOUT);
 		}
 	}
 

@@ -40,15 +40,18 @@ public final class HistoryWorker {
 	 * @param arguments those of its main: place, file of events, seed, keys, leases in
 	 * milliseconds
 	 * @param store the locks; closed by the caller
+	 * @param remembers as {@link RecordingStore}
 	 * @param commandTimeout longest wait for an answer
 	 */
-	public static void work(String[] arguments, LockStore store, Duration commandTimeout) throws Exception {
+	public static void work(String[] arguments, LockStore store, boolean remembers, Duration commandTimeout)
+			throws Exception {
 		Conversation test = new Conversation();
 		EngineSettings defaults = EngineSettings.defaults();
 		EngineSettings settings = new EngineSettings(defaults.ttl(), defaults.waitTime(), null, commandTimeout,
 				Duration.ofSeconds(5), false);
 		try (EventLog events = new EventLog(Path.of(arguments[1]));
-				LockEngine engine = new LockEngine(new RecordingStore(store, events), settings, LockEvents.NOBODY)) {
+				LockEngine engine = new LockEngine(new RecordingStore(store, events, remembers), settings,
+						LockEvents.NOBODY)) {
 			Workload workload = new Workload(engine.template(), events, List.of(arguments[3].split(",")),
 					ttls(arguments));
 			workload.start(THREADS, new SplittableRandom(Long.parseLong(arguments[2])));

@@ -27,21 +27,28 @@ public final class RecordingStore extends DelegatingLockStore {
 
 	private final EventLog events;
 
+	private final boolean remembers;
+
 	/** When each token that may be granted by a message was asked for first. */
 	private final Map<OwnerToken, Long> asked = new ConcurrentHashMap<>();
 
-	/** Creates a store that passes everything on to the given one. */
-	public RecordingStore(LockStore store, EventLog events) {
+	/**
+	 * Creates a store that passes everything on to the given one.
+	 * @param remembers whether that store may answer an attempt by what it has found for
+	 * an earlier one of the same token, without a request; then the acquisition is as old
+	 * as the first attempt
+	 */
+	public RecordingStore(LockStore store, EventLog events, boolean remembers) {
 		super(store);
 		this.events = events;
+		this.remembers = remembers;
 	}
 
 	@Override
 	public CompletionStage<AcquireResult> acquire(AcquireRequest request, Duration timeout) {
-		long asked = System.nanoTime();
-		if (request.queue()) {
-			this.asked.putIfAbsent(request.token(), asked);
-		}
+		long sent = System.nanoTime();
+		Long first = request.queue() ? this.asked.putIfAbsent(request.token(), sent) : null;
+		long asked = (this.remembers && first != null) ? first : sent;
 		return super.acquire(request, timeout).thenApply((answer) -> {
 			if (answer instanceof AcquireResult.Acquired acquired) {
 				this.events.acquired(request.key(), acquired.fencingToken(), asked, acquired.lease(request));
