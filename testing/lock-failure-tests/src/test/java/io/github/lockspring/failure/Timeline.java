@@ -35,10 +35,12 @@ final class Timeline {
 	 *
 	 * @param look the longest time for which the lock is idle
 	 * @param grant the same, when an instance is gone
+	 * @param unanswered the same, when an instance is back that may wait for the answer
+	 * to a release which was lost with its connection
 	 * @param sections those of all who were there before somebody who waits
 	 * @param interval the time between two looks of a waiter
 	 */
-	record Bounds(Duration look, Duration grant, Duration sections, Duration interval) {
+	record Bounds(Duration look, Duration grant, Duration unanswered, Duration sections, Duration interval) {
 	}
 
 	private final List<RecordedHold> holds;
@@ -105,9 +107,8 @@ final class Timeline {
 			if (to > begin() && last.until() < end() && to - last.until() > this.bounds.look().toNanos()) {
 				long from = Math.max(last.until(), firstToAsk(i));
 				List<Round> during = roundsDuring(from, to);
-				boolean gone = during.stream().map(Round::fault).anyMatch(Fault::isOfWholeInstance);
 				long late = late(Set.of(next.worker(), Arena.TEST), from, to);
-				if (to - from - late > (gone ? this.bounds.grant() : this.bounds.look()).toNanos()) {
+				if (to - from - late > longestGap(during, from, to).toNanos()) {
 					broken.add("idle for %.1f ms (%.1f of them late) between %s and %s, in %s"
 						.formatted((to - from) / 1e6, late / 1e6, last, next, during));
 				}
@@ -115,6 +116,20 @@ final class Timeline {
 			last = (next.until() > last.until()) ? next : last;
 		}
 		return broken;
+	}
+
+	/**
+	 * An instance that has the lock again may have got it by a hand-off inside, which
+	 * needs no server. It is surely back when the server has granted it each lock.
+	 */
+	private Duration longestGap(List<Round> during, long from, long to) {
+		if (during.stream().map(Round::fault).anyMatch(Fault::isOfWholeInstance)) {
+			return this.bounds.grant();
+		}
+		boolean unanswered = this.rounds.stream()
+			.filter((round) -> round.fault().isOfWholeInstance())
+			.anyMatch((round) -> round.from() < to && round.over() > from);
+		return unanswered ? this.bounds.unanswered() : this.bounds.look();
 	}
 
 	/** When the first of those asked who have the lock from the given hold on. */

@@ -101,7 +101,9 @@ class WaitingRoundsTests {
 		// of all others once, and of this instance's other threads
 		Duration sections = Contender.LONGEST_SECTION.plus(ROUND_TRIP)
 			.multipliedBy((long) INSTANCES * Contender.THREADS_FOR_EACH_KEY + 1);
-		Timeline.Bounds bounds = new Timeline.Bounds(look, TTL.plus(look), sections, interval);
+		// a request has a third of the ttl for its answer, and a quarter of that more
+		Duration unanswered = TTL.multipliedBy(5).dividedBy(12).plus(look);
+		Timeline.Bounds bounds = new Timeline.Bounds(look, TTL.plus(look), unanswered, sections, interval);
 		System.out.println("Rounds with seed " + SEED + ": " + arena.rounds.size() + ", " + bounds + ", "
 				+ events.holds().size() + " holds, " + events.counts());
 		return Contender.KEYS.stream()
