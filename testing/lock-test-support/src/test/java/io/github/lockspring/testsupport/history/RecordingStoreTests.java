@@ -11,6 +11,7 @@ import io.github.lockspring.store.LockStore.ReleaseRequest;
 import io.github.lockspring.store.OwnerToken;
 import io.github.lockspring.store.memory.MemoryLockStore;
 import io.github.lockspring.testsupport.history.RecordedEvents.Acquisition;
+import io.github.lockspring.testsupport.store.JoinedStore;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,20 +43,19 @@ class RecordingStoreTests {
 		long busy;
 		try (EventLog events = new EventLog(file);
 				LockStore store = new RecordingStore(new MemoryLockStore(), events, remembers)) {
-			acquire(store, HOLDER);
-			acquire(store, WAITER);
+			JoinedStore joined = new JoinedStore(store);
+			acquire(joined, HOLDER);
+			acquire(joined, WAITER);
 			busy = System.nanoTime();
-			store.release(new ReleaseRequest("key", HOLDER), TIMEOUT).toCompletableFuture().join();
-			acquire(store, WAITER);
+			joined.release(new ReleaseRequest("key", HOLDER), TIMEOUT);
+			acquire(joined, WAITER);
 		}
 		Acquisition last = RecordedEvents.read(Map.of("worker", file)).acquisitions().get(1);
 		assertThat(last.asked() < busy).isEqualTo(remembers);
 	}
 
-	private static void acquire(LockStore store, OwnerToken token) {
-		store.acquire(new AcquireRequest("key", token, Duration.ofMinutes(1), true), TIMEOUT)
-			.toCompletableFuture()
-			.join();
+	private static void acquire(JoinedStore store, OwnerToken token) {
+		store.acquire(new AcquireRequest("key", token, Duration.ofMinutes(1), true), TIMEOUT);
 	}
 
 }
